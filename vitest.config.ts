@@ -1,7 +1,17 @@
 import { defineConfig } from "vitest/config";
+import { alone } from "./tools/host-files.mjs";
+import { LongestFirst } from "./tools/longest-first.mjs";
 
 /** Resolves workspace packages to their TypeScript sources, so tests need no build. */
 const conditions = ["@virtkit/source"];
+
+const host = {
+  // Guards against hanging, not measures: the machine may be busy.
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
+  // Not the second that is the default: under load a condition may take long to come true.
+  expect: { poll: { timeout: 60_000 } },
+};
 
 /** The tiers by the ending of a test's file name; see CONTRIBUTING.md. */
 const tiers = [
@@ -33,16 +43,22 @@ const tiers = [
       "examples/*/**/*.host.test.ts",
       "tools/**/*.host.test.mjs",
     ],
-    // Host tests share one kernel and few cores: one file at a time.
+    exclude: alone,
+    // Each file has namespaces, names and directories of its own, and waits as much as it computes.
+    maxWorkers: 3,
+    // Vitest wants to know whose number of workers counts where several projects run at once.
+    sequence: { groupOrder: 1 },
+    ...host,
+  },
+  {
+    name: "host-alone",
+    include: alone,
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // Not the second that is the default: under load a condition may take long to come true.
-    expect: { poll: { timeout: 60_000 } },
+    ...host,
   },
   {
     name: "faults",
-    include: ["packages/*/src/**/*.faults.test.ts"],
+    include: ["packages/*/src/**/*.faults.test.ts", "examples/*/**/*.faults.test.ts"],
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 180_000,
@@ -90,6 +106,7 @@ export default defineConfig({
   test: {
     // By default one core is left idle, which is half of a small machine.
     maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
     projects: tiers.map(({ exclude = [], conditions: used = conditions, ...tier }) => ({
       ...resolving(used),
       test: { ...tier, exclude: ["**/node_modules/**", "**/dist/**", ...exclude] },

@@ -1,12 +1,13 @@
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Milliseconds between two questions, and how long one may take. */
+/** Milliseconds between two requests, and how long one may take. */
 const pause = 10;
 const patience = 400;
 
 /**
- * Asks a guest over TCP, a new connection each time, until it is told to stop: for how long did it not answer?
+ * Sends requests to a guest over TCP until it is stopped, each on a new connection, to find out for how long the guest did
+ * not answer.
  * @param {number} port
  */
 export function keepAsking(port) {

@@ -7,7 +7,7 @@ test("the longest time without an answer is the largest gap, beside the usual on
   expect(summary([])).toEqual({ answers: 0, longestMs: 0, usualMs: 0 });
 });
 
-test("a guest is asked on a connection of its own each time, until it is enough", async () => {
+test("asks a guest on a new connection each time, until it is stopped", async () => {
   let connections = 0;
   const server = createServer((_, answer) => answer.end("here")).on("connection", () => {
     connections++;

@@ -3,7 +3,7 @@
  * Runs the benchmarks: `npm run bench [-- PART_OF_A_NAME]`. Each prints one line with the time of an
  * operation, the same in units of a calibration job, and the ratio to its baseline. The time is the
  * median over rounds of code that is warmed up. "Best" is the round that other processes disturbed
- * least, "cold" the first one, in which the code is not compiled yet. Nothing fails.
+ * least, "cold" the first one, in which the code is not compiled yet. No result makes the run fail.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -15,7 +15,7 @@ import { root, setUpWorkspace } from "./setup.mjs";
 /** @typedef {import("./bench/benchmark.mjs").Benchmark} Benchmark */
 /** @typedef {import("./bench/benchmark.mjs").Figures} Figures */
 
-/** Those of each package; not below `node_modules`, whose links lead in circles. */
+/** The benchmarks of each package; not below `node_modules`, whose links are circular. */
 function files() {
   const packages = path.join(root, "packages");
   return readdirSync(packages)
@@ -73,7 +73,8 @@ async function main() {
   const wanted = process.argv[2] ?? "";
   /** @type {(Benchmark | Figures)[]} */
   const all = [];
-  // All of them first: once a process has looked at a socket by fstat, Node 20 no longer follows the links of packages.
+  // All of them first: once a process has called fstat on a socket, Node 20 no longer follows the links of
+  // packages.
   for (const file of files()) {
     /** @type {{ benchmarks: (Benchmark | Figures)[] }} */
     const { benchmarks } = await import(pathToFileURL(file).href);
@@ -87,7 +88,7 @@ async function main() {
 if (globalThis.gc) {
   await main();
 } else {
-  // Bytes can be counted only where a collection can be asked for.
+  // Bytes can be counted only if a collection can be requested.
   await setUpWorkspace();
   const args = ["--expose-gc", fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   process.exitCode = spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1;

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Checks the model of the run grant: `npm run check:model [-- --deep]`. Prints what it looked at, how often
- * each step was taken, and the shortest way to whatever is wrong. Exits 1 if something is, or if it
- * could not look everywhere.
+ * Checks the model of the run grant: `npm run check:model [-- --deep]`. Prints what it checked, how often each
+ * step was taken, and the shortest path to any fault. Exits 1 if there is one, or if it could not check
+ * everything.
  */
 import path from "node:path";
 import { parseArgs } from "node:util";

@@ -11,12 +11,13 @@ import { root } from "./setup.mjs";
 const leave = 0x1d;
 
 /**
- * The serial console of a VMI through the API server, on this terminal, until Ctrl-] or its end.
+ * The serial console of a VMI through the API server, on this terminal, until Ctrl-], its end or the signal.
  * @param {string} kubeconfig
  * @param {{ namespace: string, name: string }} vmi
- * @returns {Promise<string>} why it ended
+ * @param {AbortSignal} signal
+ * @returns {Promise<string>} why it ended, unless the user left it
  */
-export async function openConsole(kubeconfig, { namespace, name }) {
+export async function openConsole(kubeconfig, { namespace, name }, signal) {
   /** @type {{ WebSocket: SocketClass }} */
   const { WebSocket } = createRequire(path.join(root, "packages/cli/package.json"))("ws");
   const { clusters, users } = JSON.parse(readFileSync(kubeconfig, "utf8"));
@@ -31,22 +32,28 @@ export async function openConsole(kubeconfig, { namespace, name }) {
     once(socket, "close").then(() => "the console was closed"),
     once(socket, "error").then(([error]) => `the console could not be opened: ${error.message}`),
   ]);
-  // A handshake that was refused emits the error a second time once it is terminated.
+  // A refused handshake emits the error a second time once it is terminated.
   socket.on("error", () => {});
   let isOpen = false;
+  let isLeft = false;
   socket.once("open", () => {
     isOpen = true;
   });
   socket.on("message", (/** @type {Buffer} */ chunk) => process.stdout.write(chunk));
   const onKey = (/** @type {Buffer} */ keys) => {
-    if (keys.includes(leave)) socket.terminate();
+    isLeft ||= keys.includes(leave);
+    if (isLeft) socket.terminate();
     else if (isOpen) socket.send(keys);
   };
   process.stdin.on("data", onKey);
+  const onAbort = () => socket.terminate();
+  signal.addEventListener("abort", onAbort);
   try {
-    return await ended;
+    const why = await ended;
+    return isLeft ? "" : why;
   } finally {
     process.stdin.off("data", onKey);
+    signal.removeEventListener("abort", onAbort);
     socket.terminate();
   }
 }

@@ -9,16 +9,23 @@ const { firstOpenHandoff, handoffs } = await import(
   pathToFileURL(path.join(root, "packages/api/dist/timeline/index.js")).href
 );
 
-/** Conditions that a person looks for. */
+/** Conditions that people look for. */
 const shown = ["Ready", "AgentConnected", "LiveMigratable", "Paused", "Synchronized"];
 
+/** The indentation of the lines below a VMI's name. */
+const indent = "     ";
+
 /**
- * The VMIs of a cluster as lines for a person: where each is, how far it has come, what it waits for, and its conditions.
+ * The VMIs of a cluster as lines for people: where each one is, how far it has come, what it waits for, and its
+ * conditions.
  * @param {{ vmis: readonly KubeObject[], pods: readonly KubeObject[], events: readonly KubeObject[] }} objects
+ * @param {number} [columns] how wide a line may be
  * @returns {string[]}
  */
-export function describeVmis({ vmis, pods, events }) {
+export function describeVmis({ vmis, pods, events }, columns = Number.POSITIVE_INFINITY) {
   if (vmis.length === 0) return ["There are no VMIs."];
+  const below = (/** @type {string[]} */ parts, separator = "  ") =>
+    wrap(parts, separator, columns - indent.length).map((line) => `${indent}${line}`);
   return vmis.flatMap((vmi, index) => {
     const { metadata, status = {} } = vmi;
     const pod = pods.find((each) =>
@@ -30,13 +37,59 @@ export function describeVmis({ vmis, pods, events }) {
     const open = firstOpenHandoff(list);
     const address = status.interfaces?.[0]?.ipAddress ?? "no address yet";
     const name = `${metadata.namespace}/${metadata.name}`;
+    const where = [status.phase ?? "Pending", status.nodeName ?? "no node yet", address];
+    const [first = "", ...more] = wrap([`${index + 1}  ${name}`, ...where], "  ", columns);
     return [
-      `${index + 1}  ${name}  ${status.phase ?? "Pending"}  ${status.nodeName ?? "no node yet"}  ${address}`,
-      `     ${progress(list, Date.parse(metadata.creationTimestamp))}`,
-      ...(open ? [`     ${open.state} ${open.stage}: ${open.reason ?? `by ${open.by}`}`] : []),
-      `     ${conditions(status.conditions ?? [])}`,
+      first,
+      ...more.map((line) => `${indent}${line}`),
+      ...below(progress(list, Date.parse(metadata.creationTimestamp)), " > "),
+      ...(open
+        ? below(`${open.state} ${open.stage}: ${open.reason ?? `by ${open.by}`}`.split(" "), " ")
+        : []),
+      ...below(conditions(status.conditions ?? [])),
     ];
   });
+}
+
+/**
+ * The whole screen: the part that never changes, and below it as much of the rest as fits.
+ * @param {readonly string[]} head
+ * @param {readonly string[]} lines
+ * @param {{ columns: number, rows: number }} size
+ * @returns {string[]}
+ */
+export function fitScreen(head, lines, { columns, rows }) {
+  const top = head.flatMap((line) =>
+    line.startsWith(" ") ? line : wrap(line.split(" "), " ", columns),
+  );
+  // Lines to be copied are not broken: the terminal wraps them.
+  const taken = top.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
+  // The cursor is in the last row.
+  const room = Math.max(1, rows - taken - 1);
+  if (lines.length <= room) return [...top, ...lines];
+  const hidden = lines.length - (room - 1);
+  const note = `... ${hidden} more ${hidden === 1 ? "line" : "lines"}: the terminal is too small`;
+  return [...top, ...lines.slice(0, room - 1), note.slice(0, columns)];
+}
+
+/**
+ * Puts parts on as few lines as possible. A part that is wider than a line gets its own line.
+ * @param {readonly string[]} parts
+ * @param {string} separator
+ * @param {number} width
+ */
+function wrap(parts, separator, width) {
+  const after = separator.trimEnd();
+  /** @type {string[]} */
+  const lines = [];
+  for (const [index, part] of parts.entries()) {
+    const last = lines.pop();
+    const joined = last === undefined ? part : `${last}${separator}${part}`;
+    const isFull = joined.length + (index < parts.length - 1 ? after.length : 0) > width;
+    if (last !== undefined && isFull) lines.push(`${last}${after}`, part);
+    else lines.push(joined);
+  }
+  return lines;
 }
 
 /** @param {readonly KubeObject[]} list @param {number} start */
@@ -46,7 +99,7 @@ function progress(list, start) {
     const seconds = at === undefined ? Number.NaN : (Date.parse(at) - start) / 1000;
     return Number.isNaN(seconds) ? stage : `${stage} ${Math.max(0, seconds).toFixed(0)} s`;
   });
-  return parts.join(" > ") || "nothing has happened yet";
+  return parts.length > 0 ? parts : ["nothing has happened yet"];
 }
 
 /** @param {readonly KubeObject[]} all */
@@ -55,5 +108,5 @@ function conditions(all) {
   const parts = told.map(({ type, status, reason }) =>
     status === "True" || !reason ? `${type}=${status}` : `${type}=${status} (${reason})`,
   );
-  return parts.join("  ") || "no conditions yet";
+  return parts.length > 0 ? parts : ["no conditions yet"];
 }

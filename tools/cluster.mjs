@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * Starts a Kubernetes cluster on this host and gives you a shell with `kubectl` on it: `npm run cluster`.
- * When the shell ends, nothing of the cluster is left.
+ * Starts a Kubernetes cluster on this host and opens a shell with `kubectl` for it: `npm run cluster`. When the
+ * shell ends, nothing of the cluster is left.
  *
- * `npm run cluster -- --nodes 3`: so many nodes. `npm run cluster -- --cycles 20`: starts and ends a cluster
- * so often, and prints what each took and whether anything was left.
+ * `npm run cluster -- --nodes 3` starts this many nodes. `npm run cluster -- --cycles 20` starts and ends a cluster
+ * this many times, and prints how long each took and whether anything was left.
  */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -43,7 +43,7 @@ async function openShell(nodes) {
     };
     for (const { reference } of images) say(`nodes have the image ${reference}`);
     say("this shell has kubectl; the cluster ends with it");
-    // The shell of a person has files of its own that would set the prompt and the PATH anew.
+    // A user's shell reads start-up files that would reset the prompt and the PATH.
     const shell = spawn("bash", ["--norc", "--noprofile"], { env, stdio: "inherit" });
     process.on("SIGINT", () => {});
     await new Promise((resolve) => shell.once("close", resolve));

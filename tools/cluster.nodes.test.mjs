@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./setup.mjs";
 
-test("npm run cluster gives a shell with kubectl on a cluster of its own", async () => {
+test("npm run cluster opens a shell with kubectl for its own cluster", async () => {
   const program = path.join(root, "tools/cluster.mjs");
   const shell = spawn(process.execPath, [program, "--nodes", "1"], {
     stdio: ["pipe", "pipe", "inherit"],

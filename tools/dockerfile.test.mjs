@@ -6,12 +6,12 @@ import { root } from "./setup.mjs";
 
 const text = readFileSync(path.join(root, "examples/operator/Dockerfile"), "utf8");
 
-test("the Dockerfile installs every Debian package that the image is made of", () => {
+test("the Dockerfile installs every Debian package of the image", () => {
   const [, list = ""] = /--no-install-recommends([\s\S]*?)\nWORKDIR/.exec(text) ?? [];
   const installed = list.split(/[\s\\]+/);
   expect(debianPackages.filter((name) => !installed.includes(name))).toEqual([]);
 });
 
-test("the Dockerfile uses the release of Node that the tests run with", () => {
+test("the Dockerfile uses the Node release that the tests run with", () => {
   expect(text).toMatch(/^FROM node:20\.\d+\.\d+-bookworm AS build$/m);
 });

@@ -19,7 +19,7 @@ function entryPoints(folder) {
     .map((source) => path.join(folder, source));
 }
 
-/** The Markdown files of a folder. @param {string} folder */
+/** The Markdown files in a folder. @param {string} folder */
 function documents(folder) {
   return readdirSync(path.join(root, folder))
     .filter((file) => file.endsWith(".md"))

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 
-/** What the one file is called, and is linked as: what launcher Pods start beside the launcher. */
+/** The name of the one file, and the names of the links to it: the programs that launcher Pods start besides the launcher. */
 export const helperPrograms = ["container-disk", "virt-tail", "virt-probe", "virt-freezer"];
 
 /**
@@ -23,7 +23,7 @@ export function provideHelpers(root, cache) {
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
   const work = `${program}.${process.pid}`;
-  // The same bytes wherever they are built.
+  // The same bytes wherever it is built.
   const flags = ["-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid="];
   const { status, error, stderr } = spawnSync("go", ["build", ...flags, "-o", work, "."], {
     cwd: sources,

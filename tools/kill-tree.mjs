@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 
 /**
- * Kills the processes that a process has started, and those that they have; not what has left them.
+ * Kills the processes that a process has started, and their descendants; not those that have detached.
  * @param {number} ancestor
  */
 export function killDescendants(ancestor) {
@@ -9,12 +9,12 @@ export function killDescendants(ancestor) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // It has already ended.
     }
   }
 }
 
-/** @param {number} ancestor @returns {number[]} none where the system does not say */
+/** @param {number} ancestor @returns {number[]} none if the system does not report them */
 function descendants(ancestor) {
   const { stdout } = spawnSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" });
   const pairs = (stdout ?? "").split("\n").map((line) => line.trim().split(/\s+/).map(Number));

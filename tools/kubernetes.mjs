@@ -14,7 +14,7 @@ import {
 import path from "node:path";
 import { createInterface } from "node:readline";
 
-/** The programs that are one file, called by these names. */
+/** The programs that are single files with these names. */
 const linked = [
   ...["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet"],
   ...["kubectl", "etcd", "containerd", "ctr"],
@@ -26,16 +26,16 @@ export const clusterPrograms = [...linked, "containerd-shim-runc-v2", "pause"];
 /** The programs of an API server without nodes. */
 export const apiServerPrograms = ["kube-apiserver", "kubectl", "etcd"];
 
-/** Parts of containerd that need libraries of C, or that no test uses. */
+/** Parts of containerd that need C libraries, or that no test uses. */
 const tags = "no_btrfs,no_devmapper,no_zfs,no_tracing";
 
-/** How often people who wait for a build are told how far it is. */
+/** How often to report the progress of a build. */
 const progressSeconds = 15;
 
 /** @type {NodeJS.Signals[]} */
 const signals = ["SIGINT", "SIGTERM"];
 
-/** A build that takes longer hangs; at a load of 60 one has taken 35 minutes. */
+/** A build that takes longer hangs. At a load of 60, one took 35 minutes. */
 const maxMinutes = 60;
 
 /**
@@ -60,7 +60,7 @@ export function kubernetesModule(root) {
   return { folder, release, go, key: `${release}-${hash.digest("hex").slice(0, 8)}` };
 }
 
-/** Those of the programs that a folder does not have. @param {string} folder @param {string[]} names */
+/** The programs that are missing in a folder. @param {string} folder @param {string[]} names */
 export function missingPrograms(folder, names) {
   return names.filter((name) => {
     try {
@@ -72,19 +72,19 @@ export function missingPrograms(folder, names) {
   });
 }
 
-/** Why Go cannot build it here, if so. @param {KubernetesModule} module */
+/** Why Go cannot build it here; undefined if it can. @param {KubernetesModule} module */
 export function missingGo({ folder, go }) {
   const { stdout } = spawnSync("go", ["version"], { cwd: folder, encoding: "utf8" });
   if (/go version/.test(stdout ?? "")) return undefined;
-  return `there is no Go: install Go ${go} or newer`;
+  return `Go is missing: install Go ${go} or newer`;
 }
 
 /**
- * Builds all programs of a cluster from their Go modules. What was compiled stays in Go's own cache, so
- * that a build that was interrupted goes on where it was; the folder is there only when it is whole.
+ * Builds all programs of a cluster from their Go modules. What was compiled stays in Go's own cache, so that an
+ * interrupted build continues; the folder exists only once it is complete.
  * @param {KubernetesModule} module
  * @param {string} output
- * @param {(text: string) => void} say told how far it is
+ * @param {(text: string) => void} say receives the progress
  */
 export async function buildKubernetes(module, output, say) {
   const work = `${output}.${process.pid}`;
@@ -104,7 +104,7 @@ export async function buildKubernetes(module, output, say) {
     const shim = "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2";
     const parts = [
       { output: path.join(work, "kubernetes"), flags: stamped, packages: ["."] },
-      // The folder at the end makes Go name each program after its package.
+      // The trailing slash makes Go name each program after its package.
       { output: `${work}/`, flags: [], packages: [shim, "./pause"] },
     ];
     for (const { output: to, flags, packages } of parts) {
@@ -117,7 +117,7 @@ export async function buildKubernetes(module, output, say) {
   } finally {
     rmSync(work, { recursive: true, force: true });
     for (const signal of signals) process.off(signal, onSignal);
-    // What was put off until nothing half-done is left.
+    // The signal was held back until nothing incomplete is left.
     if (interrupt.signal.aborted) process.kill(process.pid, interrupt.signal.reason);
   }
 }
@@ -132,7 +132,7 @@ async function goBuild(module, args, packages, { say, signal }) {
   const env = { ...process.env, CGO_ENABLED: "0" };
   const options = ["-trimpath", "-tags", tags];
   const { total, stale } = packagesToBuild(module, [...options, "-deps", ...packages], env);
-  // Named as they are compiled.
+  // Go prints their names as it compiles them.
   const child = spawn("go", ["build", "-v", ...options, ...args], {
     cwd: module.folder,
     env,

@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("what was built is kept by the release and by all that it was built from", () => {
+test("the build is cached by release and by everything that it was built from", () => {
   cpSync(path.join(root, "tools/kubernetes"), path.join(folder, "tools/kubernetes"), {
     recursive: true,
   });
@@ -28,7 +28,7 @@ test("what was built is kept by the release and by all that it was built from", 
   expect(kubernetesModule(folder).key).not.toBe(key);
 });
 
-test("a folder lacks what is not there and what cannot be run", () => {
+test("a folder lacks programs that are missing or cannot be run", () => {
   mkdirSync(path.join(folder, "bin"));
   for (const name of ["kubelet", "etcd"]) writeFileSync(path.join(folder, name), "");
   chmodSync(path.join(folder, "kubelet"), 0o755);
@@ -39,7 +39,7 @@ test("without Go it says which release to install", () => {
   const { PATH } = process.env;
   process.env["PATH"] = folder;
   try {
-    expect(missingGo(kubernetesModule(root))).toMatch(/^there is no Go: install Go 1\.\d+/);
+    expect(missingGo(kubernetesModule(root))).toMatch(/^Go is missing: install Go 1\.\d+/);
   } finally {
     process.env["PATH"] = PATH;
   }

@@ -2,15 +2,15 @@
 
 /**
  * @typedef {object} Need
- * @property {string} debian the Debian package that brings it
+ * @property {string} debian the Debian package that contains it
  * @property {string} [command] found on PATH when the need is met
- * @property {string} [file] exists when the need is met, for what is no command
+ * @property {string} [file] exists when the need is met; for things that are not commands
  */
 
-/** Folder of the shared libraries of this host's architecture, as Debian names it. */
+/** Folder of this host's shared libraries, as Debian names it. */
 const libraries = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 
-/** What running a VMI on a guest image of our own needs of the system: `npm start`. @type {Need[]} */
+/** System packages for running a VMI on our own guest image: `npm start`. @type {Need[]} */
 export const startNeeds = [
   { command: "libvirtd", debian: "libvirt-daemon" },
   { command: "virtlogd", debian: "libvirt-daemon" },
@@ -34,7 +34,7 @@ const firmware =
     ? [{ file: "/usr/share/AAVMF/AAVMF_CODE.fd", debian: "qemu-efi-aarch64" }]
     : [{ file: "/usr/share/OVMF/OVMF_CODE_4M.fd", debian: "ovmf" }];
 
-/** What real guests on this host need. @type {Need[]} */
+/** System packages for real guests on this host. @type {Need[]} */
 const hostNeeds = [
   ...startNeeds,
   { command: "chromium", debian: "chromium" },
@@ -49,30 +49,33 @@ const hostNeeds = [
   ...firmware,
 ];
 
-/** What each test tier needs of the system. @type {Record<Tier, Need[]>} */
+/** System packages for a cluster of real nodes on this host. @type {Need[]} */
+const nodesNeeds = [
+  ...startNeeds,
+  { command: "runc", debian: "runc" },
+  { file: "/usr/lib/cni/ptp", debian: "containernetworking-plugins" },
+  { command: "openssl", debian: "openssl" },
+  // The contents of the launcher's image.
+  ...firmware,
+  { command: "swtpm", debian: "swtpm" },
+  { command: "swtpm_setup", debian: "swtpm-tools" },
+  { command: "strip", debian: "binutils" },
+  { file: "/usr/lib/qemu/virtiofsd", debian: "qemu-system-common" },
+  { command: "virsh", debian: "libvirt-clients" },
+];
+
+/** What each test tier needs from the system. @type {Record<Tier, Need[]>} */
 export const needs = {
   checks: [],
   unit: [],
   sim: [],
   host: hostNeeds,
   cluster: [],
-  nodes: [
-    ...startNeeds,
-    { command: "runc", debian: "runc" },
-    { file: "/usr/lib/cni/ptp", debian: "containernetworking-plugins" },
-    { command: "openssl", debian: "openssl" },
-    // What the launcher's image is made of.
-    ...firmware,
-    { command: "swtpm", debian: "swtpm" },
-    { command: "swtpm_setup", debian: "swtpm-tools" },
-    { command: "strip", debian: "binutils" },
-    { file: "/usr/lib/qemu/virtiofsd", debian: "qemu-system-common" },
-    { command: "virsh", debian: "libvirt-clients" },
-  ],
-  faults: hostNeeds,
+  nodes: nodesNeeds,
+  faults: [...hostNeeds, ...nodesNeeds],
 };
 
-/** Tiers that take too long for every run: they run when they are asked for by name. @type {Tier[]} */
+/** Tiers that take too long for every run: they run only when they are named. @type {Tier[]} */
 const onDemand = ["faults"];
 
 /** All tiers. */

@@ -10,7 +10,7 @@ const { values } = parseArgs({
 });
 await setUpWorkspace();
 const folder = path.join(root, "examples/playground");
-// Vite is there only once the workspace is set up.
+// Vite is available only once the workspace is set up.
 const { createServer } = await import(
   pathToFileURL(path.join(folder, "node_modules/vite/dist/node/index.js")).href
 );

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Goes through publishing every package, in the order in which they depend on each other, without
- * publishing anything: `npm run release:dry-run`.
+ * Rehearses publishing every package, in dependency order, without publishing anything:
+ * `npm run release:dry-run`.
  */
 import { readFileSync } from "node:fs";
 import path from "node:path";

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Records `npm start -- --once` as a picture: `sudo node tools/record-start.mjs` writes `docs/start.svg`,
- * in which the lines appear one after the other. Pauses are shortened to two seconds at most, and what the
- * set-up says is left out; the times that the lines themselves name are as they were.
+ * Records `npm start -- --once` as a picture: `sudo node tools/record-start.mjs` writes `docs/start.svg`, in
+ * which the lines appear one after the other. Pauses are shortened to at most two seconds, and the output of
+ * the set-up is left out; times within the lines are unchanged.
  */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";

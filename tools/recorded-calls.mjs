@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 const folder = "packages/testing/src/api-server/testing";
 const file = new URL(`../${folder}/checked-calls.txt`, import.meta.url);
 
-/** The verbs, options and errors that somebody meets on API servers in this process, from now on. */
+/** The verbs, options and errors that are used on API servers in this process, from now on. */
 export class RecordedCalls {
   #channel;
   /** @type {Set<string>} */
@@ -14,13 +14,13 @@ export class RecordedCalls {
     for (const feature of /** @type {readonly string[]} */ (features)) this.#calls.add(feature);
   };
 
-  /** @param {string} channel where such servers tell what they are asked for */
+  /** @param {string} channel where such servers report their requests */
   constructor(channel = "virtkit:testing:calls") {
     this.#channel = channel;
     subscribe(channel, this.#listen);
   }
 
-  /** Stops, and throws where a call was made that none of the checks makes which a real server passes too. */
+  /** Stops, and throws if a call was made that no check covers. The checks are those that a real server also passes. */
   end() {
     unsubscribe(this.#channel, this.#listen);
     const checked = new Set(readFileSync(file, "utf8").split("\n"));
@@ -28,7 +28,7 @@ export class RecordedCalls {
     if (unchecked.length === 0) return;
     const list = unchecked.join("; ");
     throw new Error(
-      `no check that a real API server passes too has met these calls: ${list}. Add checks to ${folder}`,
+      `no check that a real API server also passes covers these calls: ${list}. Add checks to ${folder}`,
     );
   }
 }

@@ -8,14 +8,13 @@ const columns = 110;
 const lineHeight = 18;
 const margin = 16;
 
-/** Everything but printable text: a guest's console may send what moves a cursor. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+/** Everything except printable text: a guest's console may send control sequences. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this expression looks for them.
 const control = /\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]/g;
 
 /**
- * A terminal's lines as a picture that needs no script: each line appears when it was printed, and the
- * whole repeats. Where nothing moves (`prefers-reduced-motion`, or a viewer without animations) all
- * lines are there.
+ * A terminal's lines as a picture that needs no script: each line appears when it was printed, and the whole
+ * repeats. Without motion (`prefers-reduced-motion`, or a viewer without animations) all lines are shown.
  * @param {readonly RecordedLine[]} lines
  */
 export function recordingSvg(lines) {

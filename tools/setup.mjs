@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /**
- * Sets up all that a job needs, one idempotent step a need: `node tools/setup.mjs [build | TIER...]`.
+ * Sets up everything that a job needs, with one idempotent step per need:
+ * `node tools/setup.mjs [build | TIER...]`.
  *
- * Each step says in one line what it does. What its commands print goes to a log file, whose path
- * is printed when one fails. VIRTKIT_NO_SETUP=1: install nothing outside the repository.
+ * Each step says in one line what it does. The output of its commands goes to a log file, whose path is printed
+ * when one fails. VIRTKIT_NO_SETUP=1: install nothing outside the repository.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -37,12 +38,12 @@ import { needs, startNeeds, tiers, usualTiers } from "./needs.mjs";
 
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
-/** Where what was built is kept between checkouts. */
+/** Where build results are kept between checkouts. */
 export const cacheDir = path.join(
   process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"),
   "virtkit",
 );
-/** Of this process alone; kept only where something failed. */
+/** Only for this process; kept if something failed. */
 const logFile = path.join(tmpdir(), `virtkit-setup-${process.pid}.log`);
 let keepLog = false;
 process.on("exit", () => {
@@ -52,7 +53,7 @@ process.on("exit", () => {
 /** Ends a command that hangs. */
 const maxCommandMinutes = 20;
 
-/** Sbin folders are often missing from the PATH of a shell that is not root's. */
+/** The sbin directories are often missing from the PATH of users other than root. */
 const searchPath = [
   ...(process.env["PATH"] ?? "").split(":"),
   "/usr/local/sbin",
@@ -67,7 +68,7 @@ export async function setUpWorkspace() {
 }
 
 /**
- * Sets up what a tier needs of the system.
+ * Sets up the system for a tier.
  * @param {Tier} tier
  * @returns {Promise<string[]>} why the tier cannot run here, a line each; empty when it can
  */
@@ -82,17 +83,17 @@ export async function setUpTier(tier) {
   reasons.push(...(await installSystemPackages(`the ${tier} tier`, needs[tier])));
   if (reasons.length > 0) return reasons;
   if (tier === "cluster") return await provideKubernetes(apiServerPrograms);
-  if (tier === "nodes") return await provideKubernetes(clusterPrograms);
+  if (tier === "nodes" || tier === "faults") return await provideKubernetes(clusterPrograms);
   return reasons;
 }
 
 /**
- * Sets up what running a VMI needs of the system.
+ * Sets up the system for running a VMI.
  * @returns {Promise<string[]>} why none can run here, a line each; empty when one can
  */
 export async function setUpLocalMode() {
-  if (process.platform !== "linux") return ["running a machine needs Linux"];
-  if (process.getuid?.() !== 0) return ["running a machine needs root; run: sudo npm start"];
+  if (process.platform !== "linux") return ["running a VMI needs Linux"];
+  if (process.getuid?.() !== 0) return ["running a VMI needs root; run: sudo npm start"];
   return await installSystemPackages("npm start", startNeeds);
 }
 
@@ -149,7 +150,7 @@ async function installSystemPackages(who, wanted) {
   }
   return missing
     .filter((need) => !isMet(need))
-    .map((need) => `${need.debian} is installed, yet there is no ${need.command ?? need.file}`);
+    .map((need) => `${need.debian} is installed, but ${need.command ?? need.file} is missing`);
 }
 
 /** @param {Need} need */
@@ -176,14 +177,14 @@ function isExecutable(file) {
 /**
  * Finds or builds the programs of Kubernetes, and passes their paths on in the environment.
  * @param {string[]} programs those that are needed
- * @returns {Promise<string[]>} why there are none
+ * @returns {Promise<string[]>} why they are not available
  */
 async function provideKubernetes(programs) {
   const module = kubernetesModule(root);
   const { VIRTKIT_KUBERNETES: given, KUBEBUILDER_ASSETS: assets } = process.env;
   if (given && missingPrograms(given, programs).length > 0) {
     const missing = missingPrograms(given, programs).join(", ");
-    return [`VIRTKIT_KUBERNETES: ${given} has no ${missing}; unset it to have them built`];
+    return [`VIRTKIT_KUBERNETES: ${given} has no ${missing}; unset it to build the programs`];
   }
   const built = path.join(cacheDir, `kubernetes-${module.key}`);
   const candidates = [...(given ? [given] : []), ...(assets ? [assets] : []), built];
@@ -223,7 +224,7 @@ async function tryToBuild(module, output) {
 }
 
 /**
- * Does something that takes a while, and says so before and after it.
+ * Does something that takes a while, and says so before and after.
  * @param {string} title
  * @param {() => Promise<void>} work
  */
@@ -261,7 +262,7 @@ async function run(command, args, options = {}) {
   process.stderr.write(`${tail.join("\n")}\n`);
   const how =
     status === "SIGTERM" ? `${status}, at the latest after ${maxCommandMinutes} minutes` : status;
-  throw new Error(`"${line}" ended with ${how}; the whole log is in ${logFile}`);
+  throw new Error(`"${line}" ended with ${how}; the full log is in ${logFile}`);
 }
 
 /** @param {string} text */
@@ -282,7 +283,7 @@ export function isTier(name) {
 async function main() {
   const wanted = process.argv.slice(2);
   const unknown = wanted.find((name) => name !== "build" && !isTier(name));
-  if (unknown) throw new Error(`there is no "${unknown}"; known: build, ${tiers.join(", ")}`);
+  if (unknown) throw new Error(`"${unknown}" is not a tier; known: build, ${tiers.join(", ")}`);
   await setUpWorkspace();
   for (const tier of wanted.length > 0 ? wanted.filter(isTier) : usualTiers) {
     for (const reason of await setUpTier(tier)) say(reason);

@@ -1,38 +1,75 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openConsole } from "./cluster-console.mjs";
-import { describeVmis } from "./cluster-view.mjs";
+import { describeVmis, fitScreen } from "./cluster-view.mjs";
 
 /** @typedef {import("../packages/lab/src/cluster/cluster.ts").Cluster} Cluster */
 /** @typedef {Record<string, any>} KubeObject */
 
 /**
- * Shows the VMIs of a cluster and how far each has come, until Ctrl-C. On a terminal the number of a VMI opens its console;
- * elsewhere what has changed is written.
+ * Moves the cursor home, and erases the rest of each line and everything below the last one. Clearing the whole screen first
+ * would flicker.
+ */
+const [home, eraseRight, eraseBelow] = ["\x1b[H", "\x1b[K", "\x1b[J"];
+
+/**
+ * Shows the VMIs of a cluster and how far each has come, until Ctrl-C. On a terminal, the number of a VMI opens its console;
+ * elsewhere, only changes are written.
  * @param {Cluster} cluster
  * @param {AbortSignal} interrupted
  * @returns {Promise<number>} the exit code
  */
 export async function showCluster(cluster, interrupted) {
-  const help = usage(cluster.kubeconfig);
-  const keys = process.stdin.isTTY && process.stdout.isTTY ? takeKeys() : undefined;
-  process.stdout.write(`${help}\n`);
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  await (isTerminal ? showScreen(cluster, interrupted) : showChanges(cluster, interrupted));
+  return 0;
+}
+
+/** @param {Cluster} cluster @param {AbortSignal} interrupted */
+async function showChanges(cluster, interrupted) {
+  process.stdout.write(`${usage(cluster.kubeconfig).join("\n")}\n`);
+  let last = "";
+  while (!interrupted.aborted) {
+    const text = linesOf(await readObjects(cluster)).join("\n");
+    if (text !== last) process.stdout.write(`${text}\n`);
+    last = text;
+    await aSecond(() => interrupted.aborted);
+  }
+}
+
+/** @param {Cluster} cluster @param {AbortSignal} interrupted */
+async function showScreen(cluster, interrupted) {
+  const keys = takeKeys();
+  const help = ["A number opens the console of that VMI.", ...usage(cluster.kubeconfig)];
+  /** The result of the last key. */
+  let note = "";
   let last = "";
   try {
-    while (!interrupted.aborted && !keys?.isOver) {
-      const objects = await readObjects(cluster).catch(() => undefined);
-      const text = objects ? describeVmis(objects).join("\n") : "The API server does not answer.";
-      const chosen = objects?.vmis[Number(keys?.take()) - 1];
-      if (keys && chosen) await keys.without(() => visit(cluster.kubeconfig, chosen));
-      if (keys) process.stdout.write(`\x1b[2J\x1b[H${help}\n\n${text}\n`);
-      else if (text !== last) process.stdout.write(`${text}\n`);
+    while (!interrupted.aborted && !keys.isOver) {
+      const { columns = 80, rows = 24 } = process.stdout;
+      const objects = await readObjects(cluster);
+      const key = keys.take();
+      const chosen = objects?.vmis[Number(key) - 1];
+      if (chosen) {
+        note = await keys.without(() => visit(cluster.kubeconfig, chosen, interrupted));
+        last = "";
+      } else if (key) note = /\d/.test(key) ? `There is no VMI ${key}.` : "";
+      const lines = [...linesOf(objects, columns), ...(note ? ["", note] : [])];
+      const text = fitScreen(help, lines, { columns, rows })
+        .map((line) => `${line}${eraseRight}\n`)
+        .join("");
+      if (text !== last) process.stdout.write(`${home}${text}${eraseBelow}`);
       last = text;
-      await aSecond(() => interrupted.aborted || keys?.isWaiting === true);
+      await aSecond(() => interrupted.aborted || keys.isWaiting);
     }
-    return 0;
   } finally {
-    keys?.stop();
+    keys.stop();
   }
+}
+
+/** @param {Awaited<ReturnType<typeof readObjects>>} objects @param {number} [columns] */
+function linesOf(objects, columns) {
+  return objects ? describeVmis(objects, columns) : ["The API server does not answer."];
 }
 
 /** @param {() => boolean} isOver */
@@ -44,19 +81,30 @@ async function aSecond(isOver) {
 function usage(kubeconfig) {
   const kubectl = path.join(process.env["VIRTKIT_KUBERNETES"] ?? "", "kubectl");
   return [
-    "A number opens the console of that VMI; Ctrl-C ends the cluster. In another terminal:",
-    `  export KUBECONFIG=${kubeconfig}; alias kubectl=${kubectl}`,
+    "Ctrl-C ends the cluster. In another terminal:",
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  alias kubectl=${kubectl}`,
     "  kubectl get vm,vmi,pods -A -o wide",
-  ].join("\n");
+    "",
+  ];
 }
 
-/** @param {string} kubeconfig @param {KubeObject} vmi */
-async function visit(kubeconfig, vmi) {
+/**
+ * @param {string} kubeconfig
+ * @param {KubeObject} vmi
+ * @param {AbortSignal} interrupted
+ * @returns {Promise<string>} a message about it, or nothing
+ */
+async function visit(kubeconfig, vmi, interrupted) {
   const { namespace, name } = vmi["metadata"];
-  process.stdout.write(`Console of ${namespace}/${name}; Ctrl-] leaves it.\r\n`);
-  const why = await openConsole(kubeconfig, { namespace, name });
-  process.stdout.write(`\r\n${why}\r\n`);
-  await sleep(1_000);
+  const which = `${namespace}/${name}`;
+  process.stdout.write(
+    `${home}${eraseBelow}Console of ${which}. Ctrl-] leaves it; Enter wakes it.\r\n`,
+  );
+  const why = await openConsole(kubeconfig, { namespace, name }, interrupted);
+  // A guest may have set colours, a region that scrolls, or hidden the cursor.
+  process.stdout.write("\x1b[!p\x1b[0m\x1b[?25h\x1b[2J");
+  return why && `Console of ${which}: ${why}.`;
 }
 
 /** Keys of the terminal, one at a time. Ctrl-C and q end it: a raw terminal sends no signal. */
@@ -83,11 +131,16 @@ function takeKeys() {
       key = "";
       return taken;
     },
-    /** While somebody else reads the keys. @param {() => Promise<void>} action */
+    /**
+     * Runs an action while another reader gets the keys.
+     * @template T
+     * @param {() => Promise<T>} action
+     */
     async without(action) {
       stdin.off("data", onData);
-      await action();
+      const result = await action();
       stdin.on("data", onData);
+      return result;
     },
     stop() {
       stdin.off("data", onData);
@@ -97,17 +150,25 @@ function takeKeys() {
   };
 }
 
-/** @param {Cluster} cluster */
+/**
+ * @param {Cluster} cluster
+ * @returns {Promise<{ vmis: KubeObject[], pods: KubeObject[], events: KubeObject[] } | undefined>} nothing without an answer
+ */
 async function readObjects(cluster) {
   /** @returns {Promise<KubeObject[]>} */
   const list = async (/** @type {string} */ place) => {
     const { body } = await cluster.request(place);
     return /** @type {{ items?: KubeObject[] }} */ (body).items ?? [];
   };
-  const [vmis, pods, events] = await Promise.all([
-    list("/apis/kubevirt.io/v1/virtualmachineinstances"),
-    list("/api/v1/pods?labelSelector=kubevirt.io=virt-launcher"),
-    list("/api/v1/events?limit=500"),
-  ]);
-  return { vmis: vmis ?? [], pods: pods ?? [], events: events ?? [] };
+  try {
+    const [vmis = [], pods = [], events = []] = await Promise.all([
+      list("/apis/kubevirt.io/v1/virtualmachineinstances"),
+      list("/api/v1/pods?labelSelector=kubevirt.io=virt-launcher"),
+      list("/api/v1/events?limit=500"),
+    ]);
+    return { vmis, pods, events };
+  } catch {
+    // The next request follows a second later, and the screen says that the API server does not answer.
+    return undefined;
+  }
 }

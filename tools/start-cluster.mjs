@@ -18,7 +18,7 @@ function say(line) {
 }
 
 /**
- * Asks until the answer is one.
+ * Retries until there is an answer.
  * @template T
  * @param {string} what
  * @param {() => Promise<T | undefined>} ask
@@ -37,9 +37,10 @@ async function until(what, ask, interrupted) {
 }
 
 /**
- * Starts a Kubernetes with two nodes on this host, installs the platform in it, and boots `demo` there. With `once` it stops
- * it again and prints what each handoff took; else it boots all VMs beside it, and shows them until Ctrl-C. Nothing is left on the host.
- * With `dev` the components run from this working tree.
+ * Starts a Kubernetes cluster with two nodes on this host, installs the platform in it, and boots `demo` there. With
+ * `once` it stops the guest again and prints how long each handoff took; otherwise it boots all VMs in the same
+ * folder, and shows them until Ctrl-C. Nothing is left on the host. With `dev` the components run from this
+ * working tree.
  * @param {{ demo: string, image: string, once: boolean, dev: boolean }} options
  * @returns {Promise<number>} the exit code
  */
@@ -58,7 +59,9 @@ export async function startInCluster({ demo, image, once, dev }) {
     const images = await packTestImages(folder);
     told("images are packed");
     const directories = dev ? [root] : [];
-    const cluster = await startCluster({ name: `start-${process.pid}`, images, directories });
+    const { signal } = interrupt;
+    const name = `start-${process.pid}`;
+    const cluster = await startCluster({ name, images, directories, signal });
     started = cluster;
     told(`a Kubernetes with ${cluster.nodes.length} nodes runs`);
     const env = { ...process.env, KUBECONFIG: cluster.kubeconfig };
@@ -67,12 +70,16 @@ export async function startInCluster({ demo, image, once, dev }) {
     const installed = spawnSync(process.execPath, [operator, "install", ...flags], {
       ...{ env, stdio: "inherit", timeout: 2 * patience },
     });
+    // A terminal sends Ctrl-C to the child, too, and this process learns of it only later.
+    if (installed.signal === "SIGINT") throw new Error("interrupted");
     if (installed.status !== 0) return installed.status ?? 1;
     told("the platform is installed");
     if (dev)
-      say("Its components run from this working tree: what npx tsc -b builds starts them anew.");
+      say(
+        "Its components run from this working tree, and restart when npx tsc -b builds something.",
+      );
     for (const file of once ? [demo] : manifestsBeside(demo)) {
-      // No registry is reached from here: nodes have the demo's disk by another name.
+      // No registry is reachable from here: nodes have the demo's disk under another name.
       const manifest = readFileSync(file, "utf8").replace(image, testImages.disk);
       await cluster.kubectl(["apply", "-f", "-"], { input: manifest });
     }
@@ -96,7 +103,9 @@ export async function startInCluster({ demo, image, once, dev }) {
     told("the guest has ended");
     return 0;
   } finally {
+    if (started) say("Stopping the cluster ...");
     await started?.[Symbol.asyncDispose]();
+    if (started) told("nothing of it is left");
     rmSync(folder, { recursive: true, force: true });
     for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
   }
@@ -118,7 +127,7 @@ async function reach(address) {
     const response = await fetch(`http://${address}/`, { signal: AbortSignal.timeout(5_000) });
     return (await response.text()).trim();
   } catch {
-    // It boots: its network is there before its server.
+    // The guest is still booting: its network is up before its server.
     return undefined;
   }
 }

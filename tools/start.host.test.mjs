@@ -25,12 +25,12 @@ async function run(command, args, state) {
   });
 }
 
-test("npm start -- --once boots a VMI, reaches it, moves it while it is asked, stops it and prints what each handoff took", async () => {
+test("npm start -- --once boots a VMI, reaches it, moves it while it answers, stops it and prints what each handoff took", async () => {
   const state = mkdtempSync(path.join(tmpdir(), "virtkit-start-"));
   onTestFinished(() => rmSync(state, { recursive: true, force: true }));
   const { code, out } = await run("npm", ["start", "--", "--once"], state);
   expect(out).toMatch(/Guest, through port \d+ of this host: boot_id=[0-9a-f-]{36}/);
-  expect(out).toMatch(/Moved while it was asked: downtime \d+ ms/);
+  expect(out).toMatch(/Moved while it answered requests: downtime \d+ ms/);
   const boots = [...out.matchAll(/boot_id=([0-9a-f-]{36})/g)].map(([, id]) => id);
   expect(boots).toHaveLength(2);
   expect(new Set(boots).size).toBe(1);

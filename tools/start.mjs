@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
  * Boots a virtual machine from `examples/vms/demo.yaml`, on a guest image that it builds from Debian's
- * packages, and shows its handoffs and its console: `npm start`. Once the guest answers over TCP it is moved into
- * another sandbox while it is asked, and for how long it did not answer is printed. Ctrl-C stops and removes it.
+ * packages, and shows its handoffs and its console: `npm start`. Once the guest answers over TCP, it is moved into
+ * another sandbox while requests continue, and the time without an answer is printed. Ctrl-C stops and removes it.
  * The image stays where `virtkit run -f examples/vms/demo.yaml` finds it.
  *
  * `npm start -- --once`: boots until the guest agent answers, reaches the guest over TCP, moves it, stops it, prints
- * what each handoff took, and exits 0. `npm start -- --cluster [--once]`: the same VMI in a Kubernetes with two
- * nodes on this host, in which the platform is installed; with `--dev` its components run from this working tree, and anew when
+ * how long each handoff took, and exits 0. `npm start -- --cluster [--once]`: the same VMI in a Kubernetes cluster with two
+ * nodes on this host, in which the platform is installed; with `--dev` its components run from this working tree, and restart when
  * a file is built. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
  * becomes, stage by stage.
  */
@@ -56,8 +56,8 @@ function explain(file) {
 }
 
 /**
- * Runs `virtkit` on the terminal of this process, and returns its exit code. Signals that the terminal
- * sends reach it too, and it is the one to obey them.
+ * Runs `virtkit` on the terminal of this process, and returns its exit code. Signals from the terminal reach
+ * it, too, and it must handle them.
  * @param {string[]} args
  * @returns {Promise<number>}
  */
@@ -79,7 +79,7 @@ async function run(...args) {
   }
 }
 
-/** @returns {Promise<number>} a port of this host that nobody uses */
+/** @returns {Promise<number>} an unused port of this host */
 async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "0.0.0.0", () => resolve(undefined)));
@@ -105,7 +105,7 @@ async function guest() {
 
 /**
  * Puts the demo's disk where `virtkit run` looks for images by name, so that the demo runs without further
- * options, and says where it is. A copy: whoever removes the cache does not break the demo.
+ * options, and says where it is. A copy: removing the cache does not break the demo.
  * @param {string} disk
  */
 async function keepImage(disk) {
@@ -122,7 +122,9 @@ async function keepImage(disk) {
     renameSync(fresh, kept);
   }
   process.stdout.write(`Image of the demo: ${kept}\n`);
-  process.stdout.write("Again, at any time: sudo npx virtkit run -f examples/vms/demo.yaml\n");
+  process.stdout.write(
+    "Run it again at any time: sudo npx virtkit run -f examples/vms/demo.yaml\n",
+  );
 }
 
 /**
@@ -146,8 +148,8 @@ async function reach(port, interrupted, timeout = 60_000) {
 }
 
 /**
- * Moves the guest into another sandbox of this host while somebody keeps asking it, and says for how long it did not
- * answer.
+ * Moves the guest into another sandbox of this host while requests continue, and says for how long it did
+ * not answer.
  * @param {number} port
  * @param {() => Promise<number>} migrate
  * @returns {Promise<{ code: number, text: string }>}
@@ -161,14 +163,14 @@ async function moveWhileAsked(port, migrate) {
   const { answers, longestMs, usualMs } = await asking.stop();
   const text =
     code === 0
-      ? `Moved while it was asked: downtime ${longestMs} ms, as the longest time without an answer (usually ${usualMs} ms; ${answers} answers)`
-      : "It did not move, and answers where it was";
+      ? `Moved while it answered requests: downtime ${longestMs} ms, the longest time without an answer (usually ${usualMs} ms; ${answers} answers)`
+      : "It did not move, and still answers where it was";
   return { code, text };
 }
 
 /** @param {string} disk @returns {Promise<number>} */
 async function once(disk) {
-  // Of this run alone: it does not disturb a VMI that somebody keeps.
+  // Only for this run, so that it does not disturb other VMIs of the user.
   const state = mkdtempSync(path.join(tmpdir(), "virtkit-once-"));
   const there = ["--state-dir", state];
   const port = await freePort();
@@ -204,7 +206,7 @@ async function once(disk) {
       rmSync(state, { recursive: true, force: true });
     } else {
       const next = `npx virtkit rm --now demo --state-dir ${state}`;
-      process.stderr.write(`start: demo is still there; run: ${next}\n`);
+      process.stderr.write(`start: demo was not removed; run: ${next}\n`);
     }
     for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
   }
@@ -238,11 +240,11 @@ async function showMove(port, over) {
   try {
     await reach(port, over, 600_000);
     if (over.aborted) return;
-    say("It answers. Now it moves into another sandbox on this host, while it is asked.");
+    say("It answers. Now it moves into another sandbox on this host, while requests continue.");
     const { text } = await moveWhileAsked(port, quietMigrate);
     if (!over.aborted) say(text);
   } catch (error) {
-    // One that was ended before it answered has nothing to show.
+    // A guest that ended before it answered has nothing to show.
     if (!over.aborted) say(`It was not moved: ${error instanceof Error ? error.message : error}`);
   }
 }
@@ -256,17 +258,17 @@ async function quietMigrate() {
   });
 }
 
-/** What follows `--cluster`. @param {string[]} given */
+/** Parses the options after `--cluster`. @param {string[]} given */
 function clusterOptions(given) {
   const unknown = given.find((each) => !["--once", "--dev"].includes(each));
-  if (unknown) throw new Error(`there is no option ${unknown} of --cluster; use --once or --dev`);
+  if (unknown) throw new Error(`--cluster has no option ${unknown}; use --once or --dev`);
   return { once: given.includes("--once"), dev: given.includes("--dev") };
 }
 
 async function main() {
   const [option, file, ...rest] = process.argv.slice(2);
   if (option !== undefined && !["--once", "--explain", "--cluster"].includes(option)) {
-    throw new Error(`there is no option ${option}; use --once, --cluster, or --explain [FILE]`);
+    throw new Error(`${option} is not an option; use --once, --cluster, or --explain [FILE]`);
   }
   await setUpWorkspace();
   if (option === "--cluster") {
@@ -278,7 +280,7 @@ async function main() {
   if (option === "--explain") return explain(path.resolve(file ?? demo));
   const reasons = await setUpLocalMode();
   if (reasons.length > 0) {
-    throw new Error(`${reasons.join("; ")}. What needs nothing: npm start -- --explain`);
+    throw new Error(`${reasons.join("; ")}. This needs nothing: npm start -- --explain`);
   }
   const disk = await guest();
   await keepImage(disk);

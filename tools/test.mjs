@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Runs the test tiers: `node tools/test.mjs [TIER...] [--seeds N]`, by default every usual one that this host can
+ * Runs the test tiers: `node tools/test.mjs [TIER...] [--seeds N]`, by default those of `npm test` that this host can
  * run. `--seeds N` draws N times as many seeds. For each tier or test that it cannot run it prints the reason. A tier
- * that does not end is given up after a while, with the names of the tests it is at. The last line is
+ * that does not end is given up after a while, with the names of the tests that are running. The last line is
  * `N passed, N failed, N skipped`.
  */
 import path from "node:path";
@@ -18,30 +18,30 @@ import { within } from "./within.mjs";
 /** @typedef {{ tier: Tier, line: string, counts: Counts, lines: string[], late?: boolean }} Outcome */
 
 /**
- * When a tier is given up: several times what it takes, so that only what hangs comes to it. Without
- * this, whoever waits for the run would learn nothing of where it stands.
+ * When a tier is given up: after several times its usual duration, so that only a hanging tier is.
+ * Otherwise whoever waits for the run would not learn where it hangs.
  * @type {Record<Tier, number>}
  */
 const limitMinutes = {
-  ...{ checks: 12, unit: 8, sim: 10, host: 50, cluster: 8, nodes: 25 },
-  faults: 60,
+  ...{ checks: 12, unit: 8, sim: 10, host: 50, cluster: 8, nodes: 40 },
+  faults: 120,
 };
 
 /**
- * Tiers of real parts, where a fault that is not ours (of libvirtd, a kubelet, an emulated guest) can fail a test.
- * A few files that failed are run once more, by themselves, and a line says so: it is to be looked into, but it does
- * not fail the run.
+ * Tiers of real parts, where a fault that is not ours (of libvirtd, a kubelet, an emulated guest) can fail a
+ * test. A few failed files are run once more, alone, and a line says so: look into it, but it does not fail the
+ * run.
  * @type {ReadonlySet<Tier>}
  */
 const runsTwice = new Set(["host", "cluster", "nodes"]);
-/** With more files than this the tier is broken, and a second run would only take time. */
+/** If more files than this fail, the tier is broken, and a second run would only take time. */
 const mostRunTwice = 3;
 
 /** @param {Tier} tier @returns {Promise<Outcome>} */
 async function runTier(tier) {
   const reasons = await setUpTier(tier);
   if (reasons.length > 0) return notRun(tier, reasons.join("; "));
-  // Vitest is there only once the workspace is set up.
+  // Vitest is available only once the workspace is set up.
   const { startVitest } = await import(
     pathToFileURL(path.join(root, "node_modules/vitest/dist/node.js")).href
   );
@@ -58,7 +58,7 @@ async function runTier(tier) {
       root,
       run: true,
       watch: false,
-      project: [tier],
+      project: tier === "host" ? ["host", "host-alone"] : [tier],
       passWithNoTests: true,
       reporters: [reporter, "default"],
     });
@@ -77,7 +77,7 @@ async function runTier(tier) {
   const lines = [...reporter.lines, ...twice];
   if (!ended) {
     const at = reporter.running.join("; ") || "no test";
-    const line = `${tier}: given up after ${minutes} minutes, while at: ${at}`;
+    const line = `${tier}: given up after ${minutes} minutes, while running: ${at}`;
     return { tier, line, counts, lines, late: true };
   }
   const seconds = ((Date.now() - start) / 1000).toFixed(0);
@@ -98,7 +98,7 @@ function summary({ passed, failed, skipped }) {
 }
 
 /**
- * Hands `--seeds N` on to the tests, which print the seeds that they draw.
+ * Passes `--seeds N` on to the tests, which print the seeds that they draw.
  * @param {readonly string[]} args
  */
 function takeSeeds(args) {
@@ -106,7 +106,7 @@ function takeSeeds(args) {
   if (at < 0) return [...args];
   const count = args[at + 1] ?? "";
   if (!/^[1-9]\d{0,5}$/.test(count)) {
-    throw new Error(`--seeds: found "${count}", give how many times more seeds to draw`);
+    throw new Error(`--seeds: found "${count}"; pass how many times as many seeds to draw`);
   }
   process.env["VIRTKIT_SEEDS"] = count;
   return args.toSpliced(at, 2);
@@ -136,9 +136,9 @@ async function main() {
     for (const text of [...lines, line]) process.stdout.write(`${text}\n`);
   }
   process.stdout.write(`${summary(total)}\n`);
-  // Vitest sets an exit code for each run; the sum decides.
+  // Vitest sets an exit code for each run; the total decides.
   const code = total.failed > 0 || total.passed === 0 ? 1 : 0;
-  // What was given up may never end by itself.
+  // A tier that was given up may never end by itself.
   if (givenUp) killDescendants(process.pid);
   process.exit(code);
 }

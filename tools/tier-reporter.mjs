@@ -3,18 +3,18 @@
 
 /**
  * Counts a tier's tests and says in one line why tests were skipped. A skip without a reason is a
- * failure: `context.skip(condition, "why")` gives one. Where a file runs twice, its last run counts.
+ * failure: `context.skip(condition, "why")` gives one. If a file runs twice, its last run counts.
  */
 export class TierReporter {
   /** @type {Map<string, FileRecord>} by file */
   #files = new Map();
 
-  /** @type {Map<string, { begun: Set<string>, ended?: string }>} the tests of files under way */
+  /** @type {Map<string, { begun: Set<string>, ended?: string }>} the tests of files that are running */
   #running = new Map();
 
   /**
-   * Where each file under way is: at the tests that have begun and not ended; otherwise after the one
-   * that ended last, for a worker that is stuck in a loop does not say what it has begun.
+   * Where each running file is: at the tests that have begun and not ended; otherwise after the one
+   * that ended last, because a worker that is stuck in a loop does not report what it has begun.
    */
   get running() {
     return [...this.#running].map(([file, { begun, ended }]) => {

@@ -11,7 +11,7 @@ function testCase(fullName, result = { state: "passed" }) {
   return /** @type {import("vitest/node").TestCase} */ (/** @type {unknown} */ (fake));
 }
 
-test("says which tests are under way, or after which one a file is", () => {
+test("says which tests are running, or after which one a file is", () => {
   const reporter = new TierReporter();
   reporter.onTestModuleQueued(testModule);
   expect(reporter.running).toEqual(["a.test.ts"]);

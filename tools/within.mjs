@@ -1,5 +1,5 @@
 /**
- * Waits for some work, but not longer than a while. What has not ended then goes on, unattended.
+ * Waits for some work, but only for a limited time. Work that has not ended by then continues unattended.
  * @param {number} milliseconds
  * @param {() => Promise<void>} work
  * @returns {Promise<boolean>} whether it has ended; an error of the work is thrown

@@ -103,7 +103,7 @@ test("the webhook is shorter than 60 lines", () => {
   expect(text.trimEnd().split("\n").length).toBeLessThan(60);
 });
 
-test("a real API server has VMIs defaulted and judged by it, also by the rule of one's own", async () => {
+test("a real API server lets it default and judge VMIs, also by a custom rule", async () => {
   const vmi = (name: string, labels: object, domain: object) =>
     ({ metadata: { name, namespace, labels }, spec: { domain } }) as unknown as KubeObject;
   const domain = { devices: {}, memory: { guest: "64Mi" } };

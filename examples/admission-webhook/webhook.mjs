@@ -5,7 +5,7 @@ import { clusterConfig } from "@virtkit/api/config";
 /** kube-apiserver sends two objects of at most 1.5 MiB each. */
 const longestReview = 3 * 1024 * 1024;
 
-/** A rule of one's own: every VMI belongs to a team. Say what is wrong, or nothing. @param {any} vmi */
+/** A custom rule: every VMI belongs to a team. Returns what is wrong, or nothing. @param {any} vmi */
 function ownRule(vmi) {
   return vmi?.metadata?.labels?.team
     ? undefined
@@ -13,7 +13,7 @@ function ownRule(vmi) {
 }
 
 /**
- * Defaults and judges VMIs as KubeVirt does, and by a rule of one's own: `/mutate` and `/validate`.
+ * Defaults and judges VMIs as KubeVirt does, and by a custom rule: `/mutate` and `/validate`.
  * @param {{ key: string, cert: string }} credentials
  */
 export function admissionWebhook({ key, cert }) {
@@ -46,7 +46,7 @@ function answerOf(url, body, config) {
       response: { ...answer.response, allowed: false, status: { code: 422, message } },
     };
   } catch {
-    // Not JSON, or not a review: the API server is told, and refuses the object.
+    // Not JSON, or not a review: the API server gets an error, and refuses the object.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ const bind = (...args: string[]) =>
     encoding: "utf8",
   });
 
-test.each(["masquerade", "bridge"])("%s is wired and taken back", (binding) => {
+test.each(["masquerade", "bridge"])("wires %s and undoes it", (binding) => {
   const { status, stdout, stderr } = bind(binding);
   expect(stderr).toBe("");
   expect(status).toBe(0);
@@ -17,6 +17,6 @@ test.each(["masquerade", "bridge"])("%s is wired and taken back", (binding) => {
   expect(stdout).toContain("the namespace is as it was found\ntrue");
 });
 
-test("another binding is refused with the usage", () => {
+test("refuses another binding with the usage", () => {
   expect(bind("slirp")).toMatchObject({ status: 2, stderr: expect.stringContaining("usage:") });
 });

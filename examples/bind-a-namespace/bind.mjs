@@ -48,7 +48,7 @@ const print = (title, text) =>
 /** @type {import("@virtkit/network-setup/apply").PodNetwork | undefined} */
 let network;
 try {
-  // What a CNI would do; the other end of the wire stays here, for want of a node.
+  // What a CNI would do; the other end of the wire stays here, because there is no node.
   inside(`ip link set lo up
     ip link add eth0 mtu 1450 type veth peer name node0
     ip addr add 10.244.1.5/24 dev eth0

@@ -7,7 +7,7 @@ import { annotation, servicePerVmi, services, vmis } from "./service-per-vmi.mjs
 const [definition] = crds().filter(({ spec }) => spec.names.kind === vmis.kind);
 const namespace = "default";
 
-/** A VMI asks for a port, then for another one, and is replaced by a VMI of the same name. */
+/** A VMI requests a port, then another one, and is replaced by a VMI of the same name. */
 const scenario: Scenario = {
   name: "a Service for each VMI",
   cluster: { objects: [definition as unknown as KubeObject] },
@@ -38,7 +38,7 @@ const scenario: Scenario = {
   },
 };
 
-test("the Service is right in the end, whatever goes wrong, and the VMI of the same name gets its own", async () => {
+test("the Service is right in the end, whatever goes wrong, and a new VMI of the same name gets its own", async () => {
   const report = await perturbScenario(scenario);
   expect(perturbationReportText(report)).toBe(
     `a Service for each VMI: ${report.runs} perturbations, 0 found something`,

@@ -68,7 +68,7 @@ async function expectPorts(name: string, ports: readonly number[] | undefined): 
   await expect.poll(read, { timeout: 20_000 }).toEqual(ports);
 }
 
-test("the Service comes, changes and goes with the annotation of the VMI", async () => {
+test("the Service is created, changed and deleted with the annotation of the VMI", async () => {
   let vmi = await makeVmi("one", { [annotation]: "22" });
   await expectPorts("one", [22]);
   const annotate = async (annotations: Record<string, string>): Promise<void> => {
@@ -81,7 +81,7 @@ test("the Service comes, changes and goes with the annotation of the VMI", async
   await expectPorts("one", undefined);
 });
 
-test("a Service that somebody deletes is made again", async () => {
+test("creates a deleted Service again", async () => {
   await makeVmi("two", { [annotation]: "80" });
   await expectPorts("two", [80]);
   const { metadata } = await client.get(services, { namespace, name: "two" });
@@ -94,7 +94,7 @@ test("a Service that somebody deletes is made again", async () => {
   await expectPorts("two", [80]);
 });
 
-test("a Service of somebody else's is left alone, and an annotation that makes no sense is told once", async () => {
+test("leaves a foreign Service alone, and reports an invalid annotation once", async () => {
   const ports = [{ name: "x", port: 1_234 }];
   const others = { metadata: { name: "three", namespace }, spec: { selector: {}, ports } };
   await client.create(services, others);
@@ -102,14 +102,17 @@ test("a Service of somebody else's is left alone, and an annotation that makes n
   await makeVmi("four", { [annotation]: "ssh" });
   await expect.poll(() => errors.length, { timeout: 20_000 }).toBe(2);
   expect(errors).toMatchObject([
-    { key: `${namespace}/three`, error: expect.stringContaining("is not of this VMI") },
-    { key: `${namespace}/four`, error: expect.stringContaining('is "ssh"; it must be ports') },
+    { key: `${namespace}/three`, error: expect.stringContaining("does not belong to this VMI") },
+    {
+      key: `${namespace}/four`,
+      error: expect.stringContaining('is "ssh"; it must be a list of ports'),
+    },
   ]);
   await expectPorts("three", [1_234]);
   await expectPorts("four", undefined);
 });
 
-test("the program leads, and releases its lease when it is told to end", async () => {
+test("the program leads, and releases its lease when it is asked to end", async () => {
   const main = fileURLToPath(new URL("main.mjs", import.meta.url));
   const env = { ...process.env, KUBECONFIG: process.env["VIRTKIT_APISERVER_KUBECONFIG"] };
   const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "inherit", "inherit"] });

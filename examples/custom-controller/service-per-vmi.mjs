@@ -15,23 +15,25 @@ export const vmis = defineResource({ group: groups.core, version: "v1", plural, 
 /** @type {import("@virtkit/kube").Resource<Service>} */
 export const services = defineResource({ version: "v1", plural: "services", kind: "Service" });
 
-/** The Service that a VMI asks for, as by `example.com/expose: "22,80"`. @param {KubeObject} vmi */
+/** The Service that a VMI requests, for example with `example.com/expose: "22,80"`. @param {KubeObject} vmi */
 export function serviceFor(vmi) {
   const { name = "", namespace = "", uid = "", annotations } = vmi.metadata;
   const value = annotations?.[annotation];
   if (value === undefined || isDeleting(vmi)) return undefined;
   const ports = value.split(",").map((text) => ({ name: `port-${text}`, port: Number(text) }));
   if (!ports.every(({ port }) => Number.isInteger(port) && port > 0 && port < 65_536)) {
-    throw terminalError(`${annotation} is "${value}"; it must be ports, as "22,80"`);
+    throw terminalError(
+      `${annotation} is "${value}"; it must be a list of ports, for example "22,80"`,
+    );
   }
   const metadata = { name, namespace, ownerReferences: [ownerReferenceTo(vmis, vmi)] };
   return { metadata, spec: { selector: { [labels.createdBy]: uid }, ports } };
 }
 
-/** The ports by number; the server adds other fields to what was asked for. @param {Service} service */
+/** The ports by number; the server adds other fields to the request. @param {Service} service */
 const portsOf = ({ spec }) => spec.ports.map(({ port }) => port).join();
 
-/** Keeps a Service for each VMI that asks for one. @param {import("@virtkit/kube").KubeClient} client */
+/** Maintains a Service for each VMI that requests one. @param {import("@virtkit/kube").KubeClient} client */
 export function servicePerVmi(client, observers = {}) {
   const [vmiCache, serviceCache] = [new Cache(vmis), new Cache(services)];
   return createController({
@@ -40,7 +42,7 @@ export function servicePerVmi(client, observers = {}) {
     watches: [watch(vmiCache), watch(serviceCache, { keys: controllerOf(vmis) })],
     async reconcile(object, { signal }) {
       const [vmi, known] = [vmiCache.get(object), serviceCache.get(object)];
-      // A VMI that is gone takes its Service with it, by the owner reference.
+      // When a VMI is gone, the owner reference removes its Service.
       if (vmi.state !== "present" || known.state === "unknown") return;
       const wanted = serviceFor(vmi.object);
       if (known.state === "present") {
@@ -54,7 +56,8 @@ export function servicePerVmi(client, observers = {}) {
   async function adjust(service, vmi, wanted, signal) {
     const { name = "", namespace = "", uid } = service.metadata;
     if (!isControlledBy(service, vmi)) {
-      if (wanted) throw terminalError(`Service ${name} is not of this VMI; rename one of them`);
+      if (wanted)
+        throw terminalError(`Service ${name} does not belong to this VMI; rename one of them`);
     } else if (!wanted) {
       await client.delete(services, { namespace, name }, { preconditions: { uid }, signal });
     } else if (portsOf(wanted) !== portsOf(service)) {

@@ -5,7 +5,7 @@ const vmi = (annotations: Record<string, string>, more = {}) => ({
   metadata: { name: "demo", namespace: "default", uid: "1", annotations, ...more },
 });
 
-test("a VMI gets the Service that it asks for", () => {
+test("a VMI gets the Service that it requests", () => {
   expect(serviceFor(vmi({ [annotation]: "22,80" }))).toEqual({
     metadata: {
       name: "demo",
@@ -31,13 +31,13 @@ test("a VMI gets the Service that it asks for", () => {
   });
 });
 
-test("a VMI that does not ask for one, or that is going, gets none", () => {
+test("a VMI that does not request one, or is being deleted, gets none", () => {
   expect(serviceFor(vmi({}))).toBeUndefined();
   const going = { deletionTimestamp: "2026-01-01T00:00:00Z" };
   expect(serviceFor(vmi({ [annotation]: "22" }, going))).toBeUndefined();
 });
 
-test.each(["", "ssh", "22,,80", "0", "65536", "1.5"])("ports %j are refused for good", (value) => {
+test.each(["", "ssh", "22,,80", "0", "65536", "1.5"])("refuses ports %j permanently", (value) => {
   expect(() => serviceFor(vmi({ [annotation]: value }))).toThrow(
     expect.objectContaining({ code: "KUBE_TERMINAL" }),
   );

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Prints how a process is isolated: `node inspect.mjs [PID]`, by default of itself. Everything is
- * read through one handle of the process, so that all of it is about the same one.
+ * Prints how a process is isolated: `node inspect.mjs [PID]`, by default itself. Everything is read through one
+ * handle of the process, so that all of it is about the same process.
  */
 import { isHostError } from "@virtkit/host-primitives";
 import {
@@ -29,7 +29,7 @@ function section(title, lines) {
 }
 
 /**
- * On a host with both hierarchies both judge: v1 by its list, v2 by its programs.
+ * On a host with both hierarchies both apply: v1 by its list, v2 by its programs.
  * @param {ProcessHandle} handle
  * @param {readonly import("@virtkit/host-primitives/cgroups").CgroupMembership[]} memberships
  */
@@ -64,7 +64,7 @@ function filtersOfV2(cgroup) {
     return listDeviceFilters(cgroup).map(({ id, name }) => `program ${id} ${name}`);
   } catch (error) {
     if (!isHostError(error) || error.errno !== "EPERM") throw error;
-    return ["programs are shown to root only"];
+    return ["programs are only shown to root"];
   }
 }
 

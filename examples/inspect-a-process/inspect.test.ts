@@ -8,7 +8,7 @@ const inspect = (pid: string) =>
     encoding: "utf8",
   });
 
-test("a process is shown with all that isolates it", ({ skip }) => {
+test("shows a process with everything that isolates it", ({ skip }) => {
   skip(process.platform !== "linux", notLinux);
   const { status, stdout } = inspect(String(process.pid));
   expect(status).toBe(0);
@@ -18,7 +18,7 @@ test("a process is shown with all that isolates it", ({ skip }) => {
   }
 });
 
-test("a process that is not there is an error in one line", ({ skip }) => {
+test("reports a missing process in one line", ({ skip }) => {
   skip(process.platform !== "linux", notLinux);
   expect(inspect("4194303")).toMatchObject({
     status: 1,

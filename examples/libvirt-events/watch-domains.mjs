@@ -4,8 +4,8 @@ import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
 /** @typedef {import("@virtkit/domain-manager/libvirt").DomainRef} DomainRef */
 
 /**
- * Yields the states of all domains by name: at first, and after each change. Registering comes before
- * listing, so that what happens in between is seen twice rather than never.
+ * Yields the states of all domains by name: initially, and after each change. It registers before it lists, so
+ * that what happens in between is seen twice rather than never.
  *
  * @param {Pick<Libvirt, "call" | "subscribe">} libvirt
  * @returns {AsyncGenerator<ReadonlyMap<string, string | number>>}
@@ -21,7 +21,7 @@ export async function* watchDomains(libvirt) {
       if (state === undefined) states.delete(event.dom.name);
       else states.set(event.dom.name, state);
     } else {
-      // "resync" after a reconnect, "dropped" after a pause of ours: only the daemon knows what is true.
+      // "resync" after a reconnect, "dropped" after a pause of ours: only the daemon knows the truth.
       states = await listStates(libvirt);
     }
     yield states;

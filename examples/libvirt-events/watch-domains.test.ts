@@ -18,7 +18,7 @@ function stub(states: Map<string, string>, events: readonly object[]) {
   };
 }
 
-test("the list follows the events, and is made anew when something may have been missed", async () => {
+test("the list follows the events, and is read again when something may have been missed", async () => {
   const states = new Map([["a", "running"]]);
   const lifecycle = (name: string) => ({ type: "lifecycle", dom: domain(name) });
   const events = [lifecycle("b"), lifecycle("a"), { type: "resync" }];

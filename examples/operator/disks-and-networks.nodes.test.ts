@@ -31,7 +31,7 @@ afterAll(async () => {
   await cluster.kubectl(["delete", "storageclass", "local"]);
 });
 
-/** A volume on the disk of a node, as an administrator makes it. */
+/** A volume on the disk of a node, as an administrator creates it. */
 async function localVolume(name: string, node: string): Promise<AsyncDisposable> {
   const path = `/var/lib/kubelet/volumes-of-tests/${name}`;
   await cluster.runOnNode(node, "mkdir", ["-p", path]);
@@ -53,7 +53,7 @@ async function localVolume(name: string, node: string): Promise<AsyncDisposable>
   };
 }
 
-test("guests behind masquerade and on a bridge are reached from a Pod of another node; kubectl shows KubeVirt's columns", async () => {
+test("guests behind masquerade and on a bridge are reachable from a Pod on another node, and kubectl shows KubeVirt's columns", async () => {
   await using namespace = await createNamespace(cluster);
   const guests = guestsIn(cluster, namespace.name);
   await tellingWhy(cluster, async () => {
@@ -76,7 +76,7 @@ test("guests behind masquerade and on a bridge are reached from a Pod of another
       expect(await namespace.exec("client", "node", "-e", ask)).toMatch(/^boot_id=/);
     }
     await namespace.deletePod("client", 0);
-    // Nobody would be left to end them.
+    // Nothing would be left that could end them.
     const takenOut = uninstall({ client: operator.client, ...installation }).next();
     await expect(takenOut).rejects.toMatchObject({ code: "OPERATOR_VMS_EXIST" });
 
@@ -87,7 +87,7 @@ test("guests behind masquerade and on a bridge are reached from a Pod of another
     expect((await vmis())[0]?.trim().split(/ {2,}/)).toEqual([
       ...["NAME", "AGE", "PHASE", "IP", "NODENAME", "READY", "LIVE-MIGRATABLE", "PAUSED"],
     ]);
-    // The address is missing for a while where the guest's agent spoke before the guest had one.
+    // The address is missing for a while if the guest's agent reported before the guest had one.
     await expect
       .poll(async () => (await vmis()).find((line) => line.startsWith("hidden")))
       .toMatch(
@@ -97,7 +97,7 @@ test("guests behind masquerade and on a bridge are reached from a Pod of another
   });
 });
 
-test("a guest has disks from an image, a claim, a ConfigMap, a Secret and cloud-init, and finds its claim again after a restart", async () => {
+test("a guest gets disks from an image, a claim, a ConfigMap, a Secret and cloud-init, and finds its claim again after a restart", async () => {
   await using namespace = await createNamespace(cluster);
   await using _ = await localVolume(`data-${namespace.name}`, "node-2");
   const guests = guestsIn(cluster, namespace.name);
@@ -132,7 +132,7 @@ test("a guest has disks from an image, a claim, a ConfigMap, a Secret and cloud-
       }),
     );
     const address = await running(guests, "disks");
-    // In the order in which they are written: root, init, data, settings, key.
+    // In the order of the manifest: root, init, data, settings, key.
     expect(await askGuest(address, "cat /mnt/vdd/colour /mnt/vde/word")).toBe("redsesame");
     expect(await askGuest(address, "cat /mnt/vdb/meta-data")).toContain("disks");
     const write = "echo kept | dd of=/dev/vdc conv=notrunc 2>/dev/null; sync; head -c 4 /dev/vdc";
@@ -147,7 +147,7 @@ test("a guest has disks from an image, a claim, a ConfigMap, a Secret and cloud-
   });
 });
 
-test("a guest with EFI and a TPM keeps its variables and the TPM's state in a claim of its own, across restarts", async () => {
+test("a guest with EFI and a TPM keeps its variables and the TPM's state in its own claim across restarts", async () => {
   await using namespace = await createNamespace(cluster);
   await using _ = await localVolume(`state-${namespace.name}`, "node-1");
   const guests = guestsIn(cluster, namespace.name);

@@ -11,6 +11,7 @@ import {
   patience,
   tellingWhy,
 } from "./testing/installed-operator.ts";
+import { killLeadingController, leadingController, signalled } from "./testing/node-components.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
@@ -36,13 +37,10 @@ afterAll(async () => {
 
 const controlPlane = "control-plane";
 
-/** kill -9 of a component, on one node or on all. */
-async function kill(component: string, nodes = cluster.nodes): Promise<void> {
+/** Sends SIGKILL to a component on all nodes. */
+async function kill(component: string): Promise<void> {
   const killed = await Promise.all(
-    nodes.map(async (node) => {
-      const script = `pkill -c -KILL -f '[/]${component}\\.mjs' || true`;
-      return Number(await cluster.runOnNode(node, "sh", ["-c", script]));
-    }),
+    cluster.nodes.map((node) => signalled(cluster, node, component, "KILL")),
   );
   expect(
     killed.reduce((sum, each) => sum + each, 0),
@@ -53,24 +51,16 @@ async function kill(component: string, nodes = cluster.nodes): Promise<void> {
 const field = async (path: string, ...object: readonly string[]): Promise<string> =>
   await cluster.kubectl(["get", ...object, "-o", `jsonpath={${path}}`]);
 
-/** The replica of the controllers that works, by the lease. */
-const leader = (): Promise<string> =>
-  field(".spec.holderIdentity", "lease", "virt-controller", "-n", "kubevirt");
-
-/** Ends the replica that works: the other one takes over, with the lease. */
+/** Ends the active replica: the other one takes over the lease. */
 async function killLeader(): Promise<void> {
-  const held = await leader();
-  // The holder is named by its Pod, and something that is another one for each process.
-  const [pod = ""] = held.split("_");
-  const node = await field(".spec.nodeName", "pod", pod, "-n", "kubevirt");
-  await kill("virt-controller", [node]);
-  await expect.poll(leader, patience).not.toBe(held);
+  const held = await killLeadingController(cluster);
+  await expect.poll(() => leadingController(cluster), patience).not.toBe(held);
 }
 
 async function restartApiServer(address: string): Promise<void> {
   await cluster.stopProgram(controlPlane, "kube-apiserver");
   await expect(cluster.request("/readyz")).rejects.toThrow();
-  // Nobody can be asked, and the guest runs on.
+  // The API server does not answer, and the guest keeps running.
   expect(await reach(address)).toMatch(/^boot_id=/);
   await cluster.startProgram(controlPlane, "kube-apiserver");
 }
@@ -82,13 +72,13 @@ async function restartOnNodes(...programs: readonly string[]): Promise<void> {
   }
 }
 
-/** One that comes and goes; its guest is not asked whether it wants to end. */
+/** A short-lived VM; its guest is ended without being asked to shut down. */
 const loadVm = (number: number): object =>
   vmOf(`load-${number}`, { spec: { terminationGracePeriodSeconds: 0 } });
 
 const faults: Readonly<Record<string, (address: string) => Promise<void>>> = {
   "every virt-api is killed": () => kill("virt-api"),
-  "the virt-controller that works is killed": killLeader,
+  "the active virt-controller is killed": killLeader,
   "every virt-handler is killed": () => kill("virt-handler"),
   "the API server is restarted": restartApiServer,
   "every kubelet and containerd is killed": () => restartOnNodes("kubelet", "containerd"),
@@ -102,7 +92,7 @@ async function guestRuns(number: number): Promise<void> {
 }
 
 test.each(Object.entries(faults))(
-  "%s while one VM starts and another one ends: both do, and a third runs on",
+  "%s while one VM starts and another one ends: both succeed, and a third keeps running",
   async (name, strike) => {
     await tellingWhy(cluster, async () => {
       const number = Object.keys(faults).indexOf(name);
@@ -113,7 +103,7 @@ test.each(Object.entries(faults))(
 
       await guests.kubectl("delete", "vm", `load-${number}`, "--wait=false");
       await guests.apply(loadVm(number + 1));
-      // It is under way: its VMI is there, and its guest is not.
+      // It is starting: its VMI exists, and its guest does not yet.
       await expect.poll(() => phaseOf(number + 1), patience).not.toBe("");
       await strike(steady);
       await guestRuns(number + 1);
@@ -126,18 +116,18 @@ test.each(Object.entries(faults))(
   },
 );
 
-test("after all of that there is nothing left of those VMs, and no guest ever ran twice", async () => {
+test("afterwards nothing is left of those VMs, and no guest ever ran twice", async () => {
   await tellingWhy(cluster, () => nothingIsLeft(cluster, guests, before));
   expect(copies.most).toBe(1);
 });
 
-/** Who may run the guest of a VMI, by what the API server says. */
+/** Who may run the guest of a VMI, according to the API server. */
 async function grantOf(name: string): Promise<ReadGrant> {
   const vmi = JSON.parse(await guests.kubectl("get", "vmi", name, "-o", "json"));
   return decodeGrant(vmi.metadata.annotations[names().own(grantAnnotation)], vmi.metadata.uid);
 }
 
-/** Cuts the power of a node, and waits until Kubernetes has missed it. */
+/** Cuts the power of a node, and waits until Kubernetes notices. */
 async function loseNode(node: string): Promise<void> {
   await cluster.killNode(node);
   const taints = (): Promise<string> => field(".spec.taints[*].key", "node", node);
@@ -146,19 +136,19 @@ async function loseNode(node: string): Promise<void> {
 
 const outOfService = "node.kubernetes.io/out-of-service";
 
-test("a node that loses its power: its guest starts nowhere before the node is back, whatever is deleted, and runs once then", async () => {
+test("after a power loss, a guest starts nowhere until its node is back, whatever is deleted, and then runs once", async () => {
   await tellingWhy(cluster, async () => {
     await guests.apply(vmOf("lost", { node: "node-2" }));
     const boot = await reach(await running(guests, "lost"));
     const uid = await guests.field("vmi/lost", ".metadata.uid");
     const granted = await grantOf("lost");
     expect(granted).toMatchObject({ state: "Claimed", holder: { node: "node-2" } });
-    // Nothing keeps the next one from another node.
+    // Nothing prevents the next one from starting on another node.
     const anywhere = [{ op: "remove", path: "/spec/template/spec/nodeSelector" }];
     await guests.kubectl("patch", "vm", "lost", "--type=json", "-p", JSON.stringify(anywhere));
 
     await loseNode("node-2");
-    // The API tells of a guest that runs; a user who knows better forces its Pod out, and nothing follows from that.
+    // The API shows a running guest. A user who knows better force-deletes its Pod, and nothing follows from that.
     expect(await guests.field("vmi/lost", ".status.phase")).toBe("Running");
     await guests.kubectl("delete", "pod", "--all", "--force", "--grace-period=0", "--wait=false");
     const pods = (): Promise<string> =>
@@ -167,14 +157,14 @@ test("a node that loses its power: its guest starts nowhere before the node is b
     expect(await grantOf("lost")).toEqual(granted);
     expect(runningGuests(namespace.name)).toEqual([]);
 
-    // Another boot of the same machine is the proof that the guest has ended.
+    // Another boot of the same host proves that the guest has ended.
     await cluster.startNode("node-2");
     expect(await reach(await runningAgain(guests, "lost", uid))).not.toBe(boot);
   });
   expect(copies.most).toBe(1);
 });
 
-test("a node that is lost for good: its guest starts elsewhere once a person says that the node is off", async () => {
+test("after a permanent node loss, a guest starts elsewhere once a person confirms that the node is off", async () => {
   await tellingWhy(cluster, async () => {
     const node = await guests.field("vmi/lost", ".status.nodeName");
     const uid = await guests.field("vmi/lost", ".metadata.uid");
@@ -189,7 +179,7 @@ test("a node that is lost for good: its guest starts elsewhere once a person say
       await cluster.kubectl(["taint", "node", node, `${outOfService}-`]);
       await cluster.startNode(node);
     }
-    // Nor does the node know of it when it is repaired.
+    // The node does not know it either once it is repaired.
     expect(runningGuests(namespace.name)).toEqual(["lost"]);
     await nothingIsLeft(cluster, guests, before);
   });

@@ -28,7 +28,7 @@ const uidOf = (guests: Guests, name: string): Promise<string> =>
 const statusOf = (guests: Guests, name: string): Promise<string> =>
   guests.field(`vm/${name}`, ".status.printableStatus");
 
-/** Ends the QEMU of a guest as the kernel does that has no memory left. */
+/** Ends the QEMU of a guest, as a kernel that is out of memory does. */
 async function crash(namespace: string, name: string): Promise<void> {
   for (const node of cluster.nodes) {
     const guest = `guest=${namespace}_${name},`;
@@ -39,7 +39,7 @@ async function crash(namespace: string, name: string): Promise<void> {
   }
 }
 
-test("a VM is run again, or is not, as its strategy says: after its guest powers off, crashes, is deleted, or loses its Pod", async () => {
+test("a VM restarts, or does not, as its run strategy says: after its guest powers off, crashes, is deleted, or loses its Pod", async () => {
   await using namespace = await createNamespace(cluster);
   const guests = guestsIn(cluster, namespace.name);
   await using copies = watchCopies(namespace.name);
@@ -56,7 +56,7 @@ test("a VM is run again, or is not, as its strategy says: after its guest powers
     const addresses = await Promise.all(names.map((name) => running(guests, name)));
     let uids = await Promise.all(names.map((name) => uidOf(guests, name)));
 
-    // Its own wish: only the VM that always runs is run again.
+    // The guest itself powers off: only the VM with the strategy Always is started again.
     await Promise.all(
       addresses.map((address) => askGuest(address, "(sleep 1; poweroff -f) >/dev/null 2>&1 &")),
     );
@@ -68,7 +68,7 @@ test("a VM is run again, or is not, as its strategy says: after its guest powers
     await Promise.all(names.map((name) => running(guests, name)));
     uids = await Promise.all(names.map((name) => uidOf(guests, name)));
 
-    // A crash: the one that is started by hand stays as it is.
+    // A crash: the VM that is started manually stays off.
     await Promise.all(names.map((name) => crash(namespace.name, name)));
     await runningAgain(guests, "always", uids[0] ?? "");
     await runningAgain(guests, "rerun", uids[1] ?? "");
@@ -76,7 +76,7 @@ test("a VM is run again, or is not, as its strategy says: after its guest powers
     expect(runningGuests(namespace.name)).toEqual(["always", "rerun"]);
     uids = await Promise.all(names.map((name) => uidOf(guests, name)));
 
-    // Somebody deletes the VMI of one and the Pod of the other.
+    // The VMI of one VM and the Pod of the other are deleted.
     await guests.kubectl("delete", "vmi", "always", "--wait=false");
     await guests.kubectl("delete", "pod", "-l", "guest=rerun", "--wait=false");
     await runningAgain(guests, "always", uids[0] ?? "");
@@ -86,7 +86,7 @@ test("a VM is run again, or is not, as its strategy says: after its guest powers
   expect(copies.most).toBe(1);
 });
 
-test("a guest is ready when its probes say so, and is started anew when it is not alive", async () => {
+test("a guest is ready when its probes succeed, and is restarted when its liveness probe fails", async () => {
   await using namespace = await createNamespace(cluster);
   const guests = guestsIn(cluster, namespace.name);
   await tellingWhy(cluster, async () => {

@@ -23,13 +23,13 @@ beforeAll(async () => {
 
 afterAll(async () => await operator?.[Symbol.asyncDispose]());
 
-/** What becomes of a manifest on nodes without KVM, huge pages, GPUs, CDI, Multus and a StorageClass. */
+/** What happens to a manifest on nodes without KVM, huge pages, GPUs, CDI, Multus and a StorageClass. */
 interface Outcome {
   /** The VMs or VMIs whose guests run. */
   readonly runs?: readonly string[];
-  /** The object that says why its guest does not run, and what it says in one of its conditions. */
+  /** The object that says why its guest does not run, and the text of one of its conditions. */
   readonly says?: readonly [object: string, words: RegExp];
-  /** The VM that has to be started: its manifest leaves it off. */
+  /** The VM that must be started, because its manifest leaves it off. */
   readonly start?: string;
 }
 
@@ -40,15 +40,23 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "legacy-running.yaml": { start: "legacy", runs: ["legacy"] },
   "replica-set.yaml": { runs: ["runners", "runners"] },
   "vmi-config-drive.yaml": { runs: ["config-drive"] },
-  "boot-source.yaml": { start: "from-source", says: ["vm/from-source", /has no CDI/] },
-  "data-volume-template.yaml": { says: ["vm/imported", /has no CDI/] },
-  "several-networks.yaml": { start: "router", says: ["vm/router", /has no Multus/] },
+  "boot-source.yaml": {
+    start: "from-source",
+    says: ["vm/from-source", /CDI, which fills DataVolumes, is not installed/],
+  },
+  "data-volume-template.yaml": {
+    says: ["vm/imported", /CDI, which fills DataVolumes, is not installed/],
+  },
+  "several-networks.yaml": {
+    start: "router",
+    says: ["vm/router", /Multus, which gives Pods more networks, is not installed/],
+  },
   "windows-persistent-state.yaml": {
     start: "bitlocker",
-    says: ["vm/bitlocker", /no StorageClass is the default; set vmStateStorageClass/],
+    says: ["vm/bitlocker", /there is no default StorageClass; set vmStateStorageClass/],
   },
-  "windows.yaml": { start: "windows", says: ["vm/windows", /no claim windows-system/] },
-  "gpu.yaml": { start: "training", says: ["vm/training", /no claim training-root/] },
+  "windows.yaml": { start: "windows", says: ["vm/windows", /claim windows-system does not exist/] },
+  "gpu.yaml": { start: "training", says: ["vm/training", /claim training-root does not exist/] },
   "huge-pages.yaml": { says: ["vmi/appliance", /Insufficient hugepages-2Mi/] },
   "cluster-instancetype.yaml": {
     start: "dedicated",
@@ -61,18 +69,18 @@ async function conditionsOf(guests: Guests, object: string): Promise<string> {
   return await guests.field(object, ".status.conditions[*].message");
 }
 
-test("there is a word on what becomes of every manifest", () => {
+test("every manifest has an expectation", () => {
   const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
   expect(Object.keys(outcomes).sort()).toEqual(files.sort());
 });
 
-test("manifests as users write them run where a guest can, and say why where it cannot", async () => {
+test("manifests as users write them run where a guest can boot, and otherwise say why they cannot", async () => {
   await using namespace = await createNamespace(cluster);
   const guests = guestsIn(cluster, namespace.name);
   const before = await nodeTraces(cluster);
   await tellingWhy(cluster, async () => {
     for (const [file, { start }] of Object.entries(outcomes)) {
-      // No registry is reached from here: nodes have the guest's disk by another name.
+      // No registry is reachable from here: nodes have the guest's disk under another name.
       const text = readFileSync(`${folder}${file}`, "utf8");
       const input = text.replaceAll("registry.example/virtkit/demo:latest", testImages.disk);
       await cluster.kubectl(["apply", "-n", namespace.name, "-f", "-"], { input });

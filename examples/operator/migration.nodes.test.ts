@@ -8,7 +8,8 @@ import {
 } from "@virtkit/lab/cluster";
 import { install, uninstall } from "@virtkit/operator";
 import { afterAll, beforeAll, expect, onTestFailed, test } from "vitest";
-import { MovingVm } from "./testing/moving-vm.ts";
+import { MigrationFaultLab } from "./testing/migration-fault-lab.ts";
+import { MovingVm, movingConfiguration } from "./testing/moving-vm.ts";
 import { connectionsTo, qemusOfGuest } from "./testing/qemu-of-guest.ts";
 
 const cluster = attachCluster();
@@ -18,10 +19,7 @@ const installation = {
   stateDirectory: "/var/lib/kubelet/virtkit-migration",
   configuration: {
     developerConfiguration: { useEmulation: true },
-    // What emulated CPUs are, and no node with KVM would offer.
-    obsoleteCPUModels: { "486": true },
-    // The directory that both nodes share is of this host's own file system: libvirt cannot know that it is shared.
-    migrations: { unsafeMigrationOverride: true },
+    ...movingConfiguration,
   },
 } as const;
 
@@ -65,7 +63,7 @@ afterAll(async () => {
   client.close();
 }, 240_000);
 
-/** For people who look for the reason of a failure. */
+/** For people who look for the cause of a failure. */
 async function whatHappened(): Promise<string> {
   const show = async (...args: readonly string[]): Promise<string> =>
     await cluster.kubectl(args).catch((error: unknown) => String(error));
@@ -92,7 +90,7 @@ async function whatHappened(): Promise<string> {
   ].join("\n");
 }
 
-test("a guest moves to the other node and back, and counts on", async () => {
+test("a guest moves to the other node and back, and keeps counting", async () => {
   onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
   let before = await vm.counting();
   for (const name of ["there", "back"]) {
@@ -105,7 +103,7 @@ test("a guest moves to the other node and back, and counts on", async () => {
   }
 }, 240_000);
 
-test("a node is drained: its guest moves and counts on, and then the drain succeeds", async () => {
+test("draining a node moves its guest, which keeps counting, and then the drain succeeds", async () => {
   onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
   const before = await vm.counting();
   const from = await vm.nodeName();
@@ -120,7 +118,7 @@ test("a node is drained: its guest moves and counts on, and then the drain succe
   expect(to).not.toBe(from);
   await vm.counting(before);
   await expect.poll(() => vm.copies()).toEqual([to]);
-  // Nobody but the answer to the eviction has asked for it.
+  // Only the eviction requested it.
   const evacuations = (await vm.migrations()).filter(
     ({ metadata }) => metadata.annotations?.["kubevirt.io/evacuationMigration"] === from,
   );
@@ -129,7 +127,7 @@ test("a node is drained: its guest moves and counts on, and then the drain succe
   expect(await vm.vmiStatus()).not.toHaveProperty("evacuationNodeName");
 }, 240_000);
 
-/** Has guests of the namespace copied so slowly that there is time for something else, until it is disposed of. */
+/** Slows down migrations in the namespace, so that there is time for something else, until it is disposed of. */
 async function slowCopies(where: string = namespace.name, rate = "1Mi"): Promise<AsyncDisposable> {
   const name = `slow-${where}`;
   await cluster.apply({
@@ -147,12 +145,12 @@ async function slowCopies(where: string = namespace.name, rate = "1Mi"): Promise
   };
 }
 
-test("a migration that is deleted while it copies leaves the guest where it counts", async () => {
+test("deleting a migration while it copies leaves the guest counting where it was", async () => {
   onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
   await using _slow = await slowCopies();
   const before = await vm.counting();
   const from = await vm.nodeName();
-  // One that the guest has left before ends by itself.
+  // A launcher that the guest left earlier ends by itself.
   await expect.poll(() => vm.launchers()).toHaveLength(1);
   const launchers = await vm.launchers();
   const held = await vm.grant();
@@ -160,14 +158,14 @@ test("a migration that is deleted while it copies leaves the guest where it coun
   await expect.poll(() => vm.migrationPhase("given-up")).toBe("Running");
   await expect.poll(() => vm.copies()).toHaveLength(2);
   expect(await vm.grant()).toMatchObject({ state: "HandingOver" });
-  // A disk is copied: the proxies encrypt, and nothing comes in the clear.
+  // A disk is copied, so the proxies encrypt, and nothing arrives in clear text.
   await expect.poll(() => streamsOf(vm)).toMatchObject({ sealed: expect.toSatisfy(many), data: 0 });
   await vm.giveUp("given-up");
   await expect.poll(() => vm.copies()).toEqual([from]);
   await expect.poll(() => vm.launchers()).toEqual(launchers);
   expect(await vm.nodeName()).toBe(from);
   await vm.counting(before);
-  // The number is raised by each change: it is not the grant of before, but the same holder's.
+  // Each change raises the number: it is a new grant, but of the same holder.
   expect(await vm.grant()).toEqual({ ...held, seq: expect.any(Number) });
   expect(held).toMatchObject({ state: "Claimed", holder: { node: from } });
   expect((await vm.vmiStatus()).migrationState).toMatchObject({
@@ -175,7 +173,7 @@ test("a migration that is deleted while it copies leaves the guest where it coun
   });
 }, 240_000);
 
-test("what virtctl sends to move a VM moves it", async () => {
+test("the request that virtctl sends to migrate a VM moves it", async () => {
   onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
   const before = await vm.counting();
   const from = await vm.nodeName();
@@ -189,7 +187,7 @@ test("what virtctl sends to move a VM moves it", async () => {
   await vm.counting(before);
 }, 240_000);
 
-test("a guest that must move and cannot is not evicted, and a person is told why", async () => {
+test("a guest that must move but cannot is not evicted, and the reason is reported", async () => {
   onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
   await using other = await createNamespace(cluster);
   const fixed = new MovingVm(cluster, {
@@ -206,7 +204,7 @@ test("a guest that must move and cannot is not evicted, and a person is told why
         body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } },
       });
     const reason = "the claim of volume data is not shared; it must be ReadWriteMany";
-    // It runs a moment before its node has said whether it can move.
+    // It runs for a moment before its node reports whether it can move.
     await expect
       .poll(evict)
       .toMatchObject({ status: 429, body: { message: expect.stringContaining(reason) } });
@@ -225,7 +223,7 @@ async function streamsOf(moving: MovingVm): Promise<{ sealed: number; data: numb
   return { sealed: count((port) => port === 0), data: count((port) => port !== 0) };
 }
 
-/** The handover's own, and at least one of QEMU. */
+/** The handover's own connection, and at least one of QEMU. */
 function many(streams: number): boolean {
   return streams > 1;
 }
@@ -235,7 +233,7 @@ async function setMigrationTls(disableTLS: boolean): Promise<void> {
   await cluster.kubectl(["patch", "kv", "kubevirt", "-n", "kubevirt", "--type=merge", "-p", body]);
 }
 
-/** Begins a migration, and looks at it while it copies: first whether QEMU sends, then how. */
+/** Starts a migration, and inspects it while it copies: first whether QEMU sends, then how. */
 async function lookUnderWay(moving: MovingVm, name: string): Promise<SeenEncryption> {
   const [source] = qemusOfGuest(moving.namespace, moving.name);
   await moving.migrate(name);
@@ -251,6 +249,34 @@ async function lookUnderWay(moving: MovingVm, name: string): Promise<SeenEncrypt
   await expect.poll(look).toSatisfy((streams: number) => streams > 0);
   return seen ?? { isEncrypted: false, files: [] };
 }
+
+/** The node agents' metrics of a guest's migration, by the last part of their names. */
+async function migrationMetrics({
+  name,
+  namespace,
+}: MovingVm): Promise<ReadonlyMap<string, number>> {
+  const selector = ["-n", "kubevirt", "-l", "kubevirt.io=virt-handler"];
+  const output = ["-o", "jsonpath={.items[*].status.podIP}"];
+  const hosts = (await cluster.kubectl(["get", "pods", ...selector, ...output])).split(" ");
+  const read = async (host: string): Promise<string> =>
+    await (await fetch(`http://${host}:8080/metrics`)).text();
+  const text = (await Promise.all(hosts.map(read))).join("\n");
+  const own = `namespace="${namespace}",name="${name}"`;
+  const lines = [...text.matchAll(/^kubevirt_vmi_migration_(\w+)\{([^}]*)\} (\S+)$/gm)];
+  return new Map(
+    lines.flatMap(([, end = "", labels = "", value]) =>
+      labels.includes(own) ? [[end, Number(value)] as const] : [],
+    ),
+  );
+}
+
+const migrationMetricNames = [
+  "data_bytes_total",
+  "data_processed_bytes",
+  "data_remaining_bytes",
+  "dirty_memory_rate_bytes",
+  "memory_transfer_rate_bytes",
+];
 
 interface SeenEncryption {
   readonly isEncrypted: boolean;
@@ -281,13 +307,16 @@ test("a guest on the Pod's bridge moves once its owner allows it, encrypted by Q
     await expect.poll(migratable).toMatchObject({ status: "True" });
     const ends = ["client", "server"].flatMap((end) => [`${end}-cert.pem`, `${end}-key.pem`]);
     const from = await bridged.nodeName();
-    const before = await bridged.diskCount();
+    const before = bridged.diskCount();
     await using _slow = await slowCopies(other.name, "8Mi");
     expect(await lookUnderWay(bridged, "sealed")).toEqual({
       isEncrypted: true,
       files: ["ca-cert.pem", "ca-cert.pem", ...ends],
     });
+    const told = async () => [...(await migrationMetrics(bridged)).keys()].sort();
+    await expect.poll(told).toEqual(migrationMetricNames);
     expect(await bridged.migrated("sealed")).toBe("Succeeded");
+    await expect.poll(told).toEqual([]);
     expect(await bridged.nodeName()).not.toBe(from);
     await bridged.writing(before);
     await expect.poll(() => bridged.copies()).toEqual([await bridged.nodeName()]);
@@ -304,3 +333,27 @@ test("a guest on the Pod's bridge moves once its owner allows it, encrypted by Q
     await bridged.remove();
   }
 }, 240_000);
+
+/** Each fault once, where it can do most harm. The guest survives all except the last two. */
+const worst = [
+  ["virt-controller", "PreparingTarget", "moves"],
+  ["source virt-handler", "Running", "stays"],
+  ["target virt-handler", "Running", "stays"],
+  ["target launcher", "Running", "stays"],
+  ["source cut from target", "Running", "moves"],
+  ["source cut from API", "Running", "moves"],
+  ["target cut from API", "Running", "moves"],
+  ["source launcher", "Running", "cold"],
+  ["source node lost", "Running", "cold"],
+] as const;
+
+const faults = new MigrationFaultLab(cluster);
+afterAll(() => faults[Symbol.asyncDispose](), 240_000);
+
+test.each(worst)(
+  "%s at %s: the guest %s, at most one copy runs, and no count is lost",
+  async (fault, phase, outcome) => {
+    expect(await faults.run(fault, phase)).toBe(outcome);
+  },
+  480_000,
+);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await operator[Symbol.asyncDispose]();
 });
 
-/** As a user writes it. */
+/** As a user would write it. */
 const vm = {
   apiVersion: "kubevirt.io/v1",
   kind: "VirtualMachine",
@@ -50,7 +50,7 @@ const vm = {
   },
 };
 
-/** What virtctl does with a guest that runs, and what becomes of it while all certificates are renewed. */
+/** What virtctl does with a running guest, and what happens to it while all certificates are renewed. */
 async function useStreams(namespace: string): Promise<void> {
   const vmi = "virtualmachineinstances/demo";
   const open = (path: string): Promise<GuestStream> =>
@@ -101,7 +101,7 @@ async function servers(): Promise<readonly (readonly [host: string, port: number
   ];
 }
 
-/** What all replicas of a component tell Prometheus. */
+/** The metrics of all replicas of a component. */
 async function metricsOf(component: string): Promise<string> {
   const texts = (await addressesOf(component)).map(async (host) => {
     const answer = await fetch(`http://${host}:8080/metrics`);
@@ -111,7 +111,7 @@ async function metricsOf(component: string): Promise<string> {
   return (await Promise.all(texts)).join("\n");
 }
 
-test("a VM made with kubectl apply runs, has an address, answers on its port, and is gone without a trace", async () => {
+test("a VM created with kubectl apply runs, has an address, answers on its port, and is gone without a trace", async () => {
   await using namespace = await createNamespace(cluster);
   const inNamespace = ["-n", namespace.name];
   await tellingWhy(cluster, async () => {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Webhooks and the aggregated API of VMs. Replicas share their authority, which is in a Secret. */
+/** Webhooks and the aggregated API of VMs. Replicas share one certificate authority, which is in a Secret. */
 import { serviceAccounts } from "@virtkit/api/admission";
 import { lineLog } from "@virtkit/api/observe";
 import {
@@ -25,7 +25,7 @@ const authority = await CertificateAuthority.open({ store, trustDomain: "cluster
 const dnsNames = [`virt-api.${namespace}.svc`];
 const accounts = serviceAccounts(namespace);
 const { names } = configuration.current;
-/** Then there is a new authority too, which is trusted at once and signs in an hour. */
+/** Whether a rotation was requested. It adds an authority, which is trusted at once and signs after an hour. */
 let isRotationAsked = false;
 
 const server = await createApiServer({
@@ -42,7 +42,7 @@ onRotationAsked(configuration, () => {
   void server.renew();
 });
 log.info({ port: server.port }, "the API server of VMs listens");
-// Its own probes are on the port that kube-apiserver uses; this one is for Prometheus.
+// The probes are on the port that kube-apiserver uses; this one is for Prometheus.
 const scraped = await serveHealth(() => [], { port: 8080, metrics: () => registry.metrics() });
 // Node agents get their certificates by request: only this program has the authority's key.
 const signer = createCertificateSigner({ client, authority, namespace, accounts, names, log });

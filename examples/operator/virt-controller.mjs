@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** All controllers of VMs. Of several replicas one works, by a lease; the others are ready to take over. */
+/** All controllers of VMs. Of several replicas, the one with the lease works; the others are ready to take over. */
 import { parseArgs } from "node:util";
 import { lineLog } from "@virtkit/api/observe";
 import {
@@ -22,7 +22,7 @@ import { Registry } from "prom-client";
 
 const { values: flags } = parseArgs({ options: { "launcher-image": { type: "string" } } });
 const image = flags["launcher-image"];
-if (!image) throw new Error("--launcher-image is missing; give the image of launcher Pods");
+if (!image) throw new Error("--launcher-image is missing; pass the image of launcher Pods");
 
 const signal = untilSignal();
 const log = lineLog((line) => process.stdout.write(`${line}\n`));
@@ -46,7 +46,7 @@ const health = await serveHealth(() => controllers.problems(), {
   metrics: () => registry.metrics(),
 });
 log.info("the controllers start");
-// With CDI or Multus come other objects to watch: the kubelet starts this process anew.
+// Once CDI or Multus is installed, there are other objects to watch: the kubelet restarts this process.
 const change = new AbortController();
 void projectsChange(client, installed, { signal }).then(() => change.abort());
 await controllers.run({ signal: AbortSignal.any([signal, change.signal]) });

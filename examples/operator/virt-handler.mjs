@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The agent of one node: prepares and runs its guests, offers its devices, and tells what it can do. Guests outlive it. */
+/** The agent of one node: prepares and runs its guests, offers its devices, and reports what it can do. Guests outlive it. */
 import { parseArgs } from "node:util";
 import { lineLog } from "@virtkit/api/observe";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
@@ -54,14 +54,14 @@ const agent = service.createNodeAgent({
   machineIdFile: flags["machine-id-file"],
   bootIdFile: flags["boot-id-file"],
   environment: () => ({ config: config(), allowEmulation: config().useEmulation }),
-  // Guests come and go at this Pod's own address, with a certificate for each migration.
+  // Guests arrive and leave through this Pod's address, with a certificate for each migration.
   migrations: {
     credentials: migrationCertificates({ client, namespace, names: config().names }),
     address: () => migrationAddress(),
   },
   hostCpuModel: () => capabilities?.hostModel?.name ?? "",
 });
-// Consoles and all that the API server asks of guests, with a certificate that this node asks for.
+// Consoles and all other requests of the API server to guests, with a certificate that this node requests.
 const guests = service.serveGuests({
   ...{ client, namespace, nodeName, agent, names: config().names, log },
   renewSince: () => operator.rotationAsked(config()),

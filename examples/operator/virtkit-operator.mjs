@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Puts the platform into the cluster of the current kubeconfig, and takes it out again.
+ * Installs the platform in the cluster of the current kubeconfig, and removes it again.
  *
  *     virtkit-operator manifests --image IMAGE [--namespace NAME] [--emulation] [--working-tree DIR]
  *     virtkit-operator install   --image IMAGE [--namespace NAME] [--emulation] [--working-tree DIR]
@@ -16,9 +16,9 @@ const { values: flags, positionals } = parseArgs({
   options: {
     image: { type: "string" },
     namespace: { type: "string", default: "kubevirt" },
-    /** Guests run without KVM where a node has none: slowly. */
+    /** Guests also run on nodes without KVM, slowly. */
     emulation: { type: "boolean", default: false },
-    /** This repository, at the same path on every node: components run from it, and anew when a file of theirs changes. */
+    /** This repository, at the same path on every node: components run from it, and restart when one of their files changes. */
     "working-tree": { type: "string" },
     force: { type: "boolean", default: false },
   },
@@ -31,7 +31,7 @@ const workingTree = flags["working-tree"];
 const fromTree = workingTree && { workingTree, programs: `${workingTree}/examples/operator` };
 const installation = { image, namespace, configuration, ...fromTree };
 
-/** A client of the current context. Only who needs one loads what reads kubeconfigs. */
+/** A client of the current context. The code that reads kubeconfigs is loaded only when a client is needed. */
 async function connect() {
   const { KubeConfig } = await import("@kubernetes/client-node");
   const { kubeconfigClient } = await import("@virtkit/kube/kubeconfig");

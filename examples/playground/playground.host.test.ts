@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 const root = fileURLToPath(new URL(".", import.meta.url));
 const outDir = mkdtempSync(join(tmpdir(), "virtkit-playground-"));
 
-/** Where to write a picture of the page, if one is wanted; the README shows it. */
+/** Where to write a picture of the page, if wanted; the README shows it. */
 const screenshot = process.env["VIRTKIT_SCREENSHOT"];
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
@@ -32,7 +32,7 @@ let page: Page;
 
 beforeAll(async () => {
   const common = { root, configFile: false, base: "./", logLevel: "error" } as const;
-  // The sources, so that what is tested is what is there and not what was built last.
+  // The sources, so that the present code is tested and not the last build.
   const resolve = { conditions: ["@virtkit/source", "module", "browser", "production"] };
   await build({ ...common, resolve, build: { outDir, emptyOutDir: true } });
   server = await preview({
@@ -86,18 +86,18 @@ describe("the playground", () => {
   test("says on hover where a part comes from, and marks the line", async () => {
     await part('cache="none"').hover();
     const why = page.getByLabel("Explanation");
-    await expectText(why, 'It follows spec.domain.devices.disks[0].cache ("none").');
+    await expectText(why, 'It follows from spec.domain.devices.disks[0].cache ("none").');
     expect(await page.locator("#first .gutter .source").allTextContents()).toEqual(["17"]);
     await part("<graphics").hover();
     await expectText(why, "spec.domain.devices.autoattachGraphicsDevice is not set");
-    await expectText(why, "rule graphics: The screen");
+    await expectText(why, "rule graphics: The display");
     if (screenshot) {
       await part('cache="none"').hover();
       await page.screenshot({ path: screenshot });
     }
   });
 
-  test("marks what comes of the line that the cursor is in", async () => {
+  test("marks what follows from the line of the cursor", async () => {
     const text = await vmi().inputValue();
     await vmi().evaluate((area, offset) => {
       (area as HTMLTextAreaElement).focus();
@@ -106,7 +106,7 @@ describe("the playground", () => {
     await page.locator("#xml .from-line", { hasText: 'cores="1"' }).waitFor();
   });
 
-  test("shows at the line what is wrong, and keeps the last domain in sight", async () => {
+  test("shows faults at their line, and keeps the last domain in sight", async () => {
     await edit("bus: virtio", "bus: 5");
     const note = page.locator("#first .notes div:nth-child(16)");
     await expectText(note, "must be a string");
@@ -119,7 +119,7 @@ describe("the playground", () => {
     expect(await page.locator("#first .problems li").count()).toBe(0);
   });
 
-  test("shows what admission refuses, and text that is no YAML", async () => {
+  test("shows what admission refuses, and text that is not YAML", async () => {
     await edit("bus: virtio", "bus: warp");
     await expectText(page.locator("#first .problems"), "spec.domain.devices.disks[0]");
     expect(await page.locator("#first .notes .faulty").count()).toBe(1);
@@ -136,13 +136,13 @@ describe("the playground", () => {
     await expectText(page.getByRole("heading", { level: 2 }), "The domains are the same");
   });
 
-  test("is used by keyboard alone", async () => {
+  test("works with the keyboard alone", async () => {
     await vmi().focus();
     await page.keyboard.press("Tab");
     const why = page.getByLabel("Explanation");
     await expectText(why, "domain");
     await page.keyboard.press("ArrowDown");
-    await expectText(why, "It follows metadata.name");
+    await expectText(why, "It follows from metadata.name");
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("ArrowRight");
     await expectText(why, "@type");
@@ -150,7 +150,7 @@ describe("the playground", () => {
     expect(await vmi().evaluate((area) => area === document.activeElement)).toBe(true);
   });
 
-  test("moves nothing about while it is used", async () => {
+  test("does not move its parts while it is used", async () => {
     const before = await boxes();
     await part('cache="none"').hover();
     await edit("bus: virtio", "bus: 5");
@@ -158,7 +158,7 @@ describe("the playground", () => {
     expect(await boxes()).toEqual(before);
   });
 
-  test("is light or dark as the system is", async () => {
+  test("is light or dark like the system", async () => {
     const background = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.emulateMedia({ colorScheme: "light" });
@@ -167,7 +167,7 @@ describe("the playground", () => {
     expect(await background()).not.toBe(light);
   });
 
-  test("colours what is typed and what becomes of it, exactly where it stands", async () => {
+  test("colours the input and the result, exactly in place", async () => {
     await page.locator("#first .notes .key", { hasText: "cores" }).waitFor();
     await page.locator("#xml .string", { hasText: '"none"' }).first().waitFor();
     const text = await vmi().inputValue();
@@ -184,7 +184,7 @@ describe("the playground", () => {
     expect(offsets).toEqual([0, 0]);
   });
 
-  test("survives aliases that stand for more than can be held, in the words of the command line", async () => {
+  test("survives aliases that stand for more than can be held, with the command line's message", async () => {
     const bomb = ["a0: &a0 [1,1,1,1,1,1,1,1,1,1]"].concat(
       Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(10)}]`),
     );
@@ -195,7 +195,7 @@ describe("the playground", () => {
     await part('cache="writethrough"').waitFor();
   });
 
-  test("fits a telephone: nothing of the header is cut off, and the page does not scroll sideways", async () => {
+  test("fits a phone: the header is not cut off, and the page does not scroll sideways", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     const edges = await page.evaluate(() =>
       [...document.querySelectorAll("header, header *")].map(
@@ -209,7 +209,7 @@ describe("the playground", () => {
     if (screenshot) await page.screenshot({ path: screenshot.replace(".png", "-390.png") });
   });
 
-  test("takes hostile text for text", async () => {
+  test("treats hostile text as text", async () => {
     const attack = "<img src=x onerror=document.title=1>";
     await edit("name: demo", `name: "${attack}"`);
     await page.locator("#first .notes .faulty, #xml").first().waitFor();

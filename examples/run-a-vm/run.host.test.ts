@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const program = join(import.meta.dirname, "run.mjs");
 
-test("the example boots a VMI, runs a command in its guest and leaves nothing", async () => {
+test("boots a VMI, runs a command in its guest and leaves nothing", async () => {
   const child = spawn(process.execPath, [program, await guestDisk()]);
   let out = "";
   for (const stream of [child.stdout, child.stderr]) {

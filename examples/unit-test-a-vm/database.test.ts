@@ -5,13 +5,13 @@ import { parse } from "yaml";
 
 const vmi = parse(readFileSync(new URL("database.yaml", import.meta.url), "utf8"));
 
-/** Where it is going to run: the claim is a block device there. */
+/** Where it will run: the claim is a block device there. */
 const environment = {
   blockVolumes: ["data"],
   firmwareUUID: "5d307ca9-b3ef-428c-8861-06e72d69f223",
 };
 
-describe("the database's machine", () => {
+describe("the VMI of the database", () => {
   const domain = domainFor(vmi, environment);
 
   test("boots from the system disk", () => {

@@ -1,4 +1,4 @@
 import { defineConfig } from "vitest/config";
 
-/** Without it, vitest would take the configuration of the repository around it, and find no test. */
+/** Without it, vitest would use the configuration of the surrounding repository, and find no test. */
 export default defineConfig({ test: { include: ["*.test.ts"] } });

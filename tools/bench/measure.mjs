@@ -3,27 +3,27 @@
 
 /** Fewer rounds say nothing about the spread. */
 const rounds = 9;
-/** So many where they are done in a few seconds: the more there are, the more are undisturbed. */
+/** This many if they take only a few seconds: the more there are, the more are undisturbed. */
 const maxRounds = 25;
 const maxRoundsMicroseconds = 3_000_000;
 /** A round runs at least this long, so that the clock's grain does not count. */
 const roundMicroseconds = 20_000;
-/** Ends a round whose clock stands still. */
+/** Ends a round whose clock does not move. */
 const maxParts = 1_000_000;
-/** Rounds of a warm-up that are looked at together, so that one disturbed round does not count. */
+/** Rounds of a warm-up that are judged together, so that one disturbed round does not count. */
 const windowRounds = 8;
-/** A window that is faster by less than this share of the best one is no progress. */
+/** A window that is faster by less than this share of the best one is not progress. */
 const progress = 0.03;
-/** So many windows without progress, one after the other, end the warm-up. */
+/** This many windows in a row without progress end the warm-up. */
 const steadyWindows = 5;
-/** Ends the warm-up of what never gets steady, or takes long. */
+/** Ends a warm-up that never becomes steady, or takes long. */
 const maxWarmUpMicroseconds = 5_000_000;
 /** Apart from the numbers of the measured rounds, so that inputs stay different. */
 const firstWarmUpRound = 1_000;
 
 /**
  * @typedef {object} Measurement
- * @property {number} subject microseconds an operation, median over the rounds
+ * @property {number} subject microseconds per operation, median over the rounds
  * @property {number} best the same in the fastest round
  * @property {number} cold the same in the first round, before the engine has compiled anything
  * @property {number} calibrated the same, in units of the calibration job
@@ -35,8 +35,8 @@ const firstWarmUpRound = 1_000;
 /**
  * Runs subject, baseline and calibration interleaved (ABBA, so that drift hits both sides alike)
  * and returns the medians. All of them are warmed up first: what is measured is a process that has
- * been doing this for a while. The engine forgets what it has compiled for a function that is not
- * called for long, so that one warm-up for several benchmarks would not do.
+ * been doing this for a while. The engine discards compiled code of a function that is not
+ * called for a long time, so one warm-up for several benchmarks would not be enough.
  * @param {Benchmark} benchmark
  * @param {() => number} [now] a clock in microseconds
  * @returns {Promise<Measurement>}
@@ -81,7 +81,7 @@ export async function measure(
 }
 
 /**
- * Runs rounds until they get no faster.
+ * Runs rounds until they do not get faster.
  * @template Input
  * @param {Contender<Input>} contender
  * @param {() => number} now
@@ -102,7 +102,7 @@ async function warmUp(contender, now) {
 }
 
 /**
- * Microseconds an operation in one round.
+ * Microseconds per operation in one round.
  * @template Input
  * @param {Contender<Input>} contender
  * @param {number} round
@@ -123,7 +123,7 @@ async function timed({ prepare, run }, round, now) {
 /** @template Input @param {Contender<Input>} contender */
 async function bytesPerOperation({ prepare, run }) {
   const collect = globalThis.gc;
-  if (!collect) throw new Error("bytes are counted only under: node --expose-gc");
+  if (!collect) throw new Error("bytes can only be counted with: node --expose-gc");
   const samples = [];
   for (let round = 0; round < rounds; round++) {
     const input = await prepare(round);
@@ -131,7 +131,7 @@ async function bytesPerOperation({ prepare, run }) {
     const before = process.memoryUsage().heapUsed;
     const operations = await run(input);
     const grown = process.memoryUsage().heapUsed - before;
-    // A collection in the middle makes the figure too small: such a round says nothing.
+    // A garbage collection in between makes the figure too small: such a round is dropped.
     if (grown > 0) samples.push(grown / operations);
   }
   return samples.length > 0 ? quantile(samples, 0.5) : Number.NaN;

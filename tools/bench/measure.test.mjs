@@ -27,7 +27,7 @@ function fakeTime() {
   };
 }
 
-test("the ratio is the baseline time over the subject time, the clock itself included", async () => {
+test("the ratio is the baseline time over the subject time, including the clock itself", async () => {
   const { now, contender } = fakeTime();
   const subject = contender("subject", 10_000);
   const measured = await measure({ name: "x", subject, baseline: contender("old", 30_000) }, now);
@@ -35,13 +35,13 @@ test("the ratio is the baseline time over the subject time, the clock itself inc
   expect(measured.subject).toBe(11_000);
 });
 
-test("every round gets an input of its own", async () => {
+test("every round gets a new input", async () => {
   const { now, contender, rounds } = fakeTime();
   await measure({ name: "x", subject: contender("subject", 5_000) }, now);
   expect(new Set(rounds).size).toBe(rounds.length);
 });
 
-test("what gets faster is warmed up before it is measured; the first round is given apart", async () => {
+test("warms up before it measures; the first round is reported separately", async () => {
   const { now, contender } = fakeTime();
   const subject = contender("subject", 0);
   let calls = 0;

@@ -11,7 +11,7 @@ import { packAll } from "./workspace-members.mjs";
 /** The Node versions that the examples must run on. */
 const nodes = ["20.20.2", "22.23.3", "24.21.0"];
 
-/** What examples use that the packages leave to their users. */
+/** Dependencies of the examples that users of the packages install themselves. */
 const peers = ["@kubernetes/client-node@1.4.0", "prom-client@15.1.3", "xmlbuilder2@4.0.3"];
 
 /**

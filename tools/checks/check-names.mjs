@@ -5,19 +5,22 @@ import { workspaceMembers } from "./workspace-members.mjs";
 /** KubeVirt's domain, also in a regular expression, and its directories. */
 const kubevirtName = /kubevirt\\?\.io|\/run\/kubevirt/;
 
-/** Where KubeVirt's names are data, and no name of the platform's. A path that ends in `/` stands for all below it. */
+/**
+ * Where KubeVirt's names are data rather than names of the platform. A path that ends in `/` stands for
+ * everything below it.
+ */
 const allowed = new Map([
   ["packages/api/src/names/", "their home"],
-  ["packages/conformance/src/", "recorded answers of KubeVirt have its names"],
-  ["packages/lab/src/", "makes the sandboxes of tests"],
+  ["packages/conformance/src/", "recorded answers of KubeVirt use its names"],
+  ["packages/lab/src/", "creates the sandboxes of tests"],
   ["packages/api/src/status/data-volume-plan.ts", "the API group of CDI, another project"],
   ["packages/controller/src/vmi/cdi-names.ts", "labels and annotations of CDI, another project"],
   ["packages/converter/src/start-draft.ts", "the XML namespace that existing domains have"],
 ]);
 
 /**
- * Annotations, labels, API groups and directories come from `api/names`, so that a platform can have its
- * own: no other source spells KubeVirt's. Comments and tests may, and what {@link allowed} lists.
+ * Annotations, labels, API groups and directories come from `api/names`, so that a platform can have its own:
+ * no other source contains KubeVirt's. Comments and tests may, and so may the files in {@link allowed}.
  * @param {string} root
  * @returns {Promise<import("./checks.mjs").Verdict>}
  */
@@ -32,7 +35,9 @@ export async function checkNames(root) {
     if (place) unused.delete(place);
     else found.push(...spelt.map((line) => `${file}:${line}: take this name from api/names`));
   }
-  const stale = [...unused].map((place) => `check-names.mjs: ${place} needs no exception any more`);
+  const stale = [...unused].map(
+    (place) => `check-names.mjs: ${place} no longer needs an exception; remove it`,
+  );
   const output = [...found, ...stale].join("\n");
   return { ok: output === "", output };
 }
@@ -48,7 +53,7 @@ function isBelow(file, place) {
   return place.endsWith("/") && file.startsWith(place);
 }
 
-/** What packages are made of, without their tests. @param {string} root */
+/** The sources of the packages, without tests. @param {string} root */
 function sourceFiles(root) {
   return workspaceMembers(root)
     .filter(({ folder }) => folder.startsWith("packages/"))

@@ -8,7 +8,7 @@ import { checkNames } from "./check-names.mjs";
 const scratch = mkdtempSync(path.join(tmpdir(), "virtkit-names-"));
 afterEach(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** What the check says of a workspace with one file. @param {string} file @param {string} text */
+/** What the check says about a workspace with one file. @param {string} file @param {string} text */
 async function verdictOn(file, text) {
   const folder = path.join(scratch, "packages/api");
   mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
@@ -17,7 +17,7 @@ async function verdictOn(file, text) {
   return await checkNames(scratch);
 }
 
-test("no source spells a name of KubeVirt's outside api/names", async () => {
+test("no source outside api/names contains one of KubeVirt's names", async () => {
   const { ok, output } = await checkNames(root);
   expect(ok, output).toBe(true);
 });
@@ -28,7 +28,7 @@ test.each([
   'const folder = "/var/run/kubevirt-private";',
   'const folder = "/run/kubevirt/sockets";',
   "const pattern = /devices\\.kubevirt\\.io/;",
-])("%s is found, with its place", async (line) => {
+])("finds %s, and where it is", async (line) => {
   const { ok, output } = await verdictOn("src/a/planted.ts", `// a\n${line}\n`);
   expect({ ok, output }).toEqual({
     ok: false,
@@ -41,12 +41,12 @@ test.each([
   ["src/planted.test.ts", 'const key = "kubevirt.io/domain";'],
   ["src/testing/planted.ts", 'const key = "kubevirt.io/domain";'],
   ["src/planted.ts", " * The label `kubevirt.io/vmi-name`."],
-])("in %s a name may stand", async (file, line) => {
+])("allows a name in %s", async (file, line) => {
   expect(await verdictOn(file, line)).toEqual({ ok: true, output: "" });
 });
 
-test("an exception that nothing needs is to go", async () => {
+test("reports an exception that nothing needs", async () => {
   const { ok, output } = await verdictOn("src/names/empty.ts", "");
   expect(ok).toBe(false);
-  expect(output).toMatch("packages/api/src/names/ needs no exception any more");
+  expect(output).toMatch("packages/api/src/names/ no longer needs an exception; remove it");
 });

@@ -10,8 +10,8 @@ import { packAll, workspaceMembers } from "./workspace-members.mjs";
 /** @typedef {{ ok: boolean, output: string }} Verdict */
 
 /**
- * Every check of a workspace, by name; each takes the folder to check, so that a scratch copy can
- * be checked too.
+ * Every check of a workspace, by name. Each takes the directory to check, so that a scratch copy can be checked,
+ * too.
  * @satisfies {Record<string, (root: string) => Promise<Verdict>>}
  */
 export const checks = {
@@ -28,7 +28,7 @@ export const checks = {
   "tests of examples": checkExamples,
 };
 
-/** Where an example stands, `npm test` must do what its README says. @param {string} root @returns {Promise<Verdict>} */
+/** In the directory of an example, `npm test` must do what its README says. @param {string} root @returns {Promise<Verdict>} */
 async function checkExamples(root) {
   for (const { folder, tested } of workspaceMembers(root)) {
     if (!folder.startsWith("examples/") || !tested) continue;

@@ -7,7 +7,7 @@ import { workspaceMembers } from "./workspace-members.mjs";
  * @property {string} where the file and line, for people
  * @property {string} code
  * @property {string} [own] the package whose exports it may use without importing them
- * @property {boolean} runs whether it can be run as it stands
+ * @property {boolean} runs whether it can be run as it is
  */
 
 /** The examples in the README of the project, its guides and each published package. @param {string} root @returns {CodeExample[]} */
@@ -26,7 +26,7 @@ function guides(root) {
 }
 
 /**
- * The blocks of JavaScript and TypeScript in a text. One that is marked `no-run` needs something that a
+ * The blocks of JavaScript and TypeScript in a Markdown text. A block that is marked `no-run` needs something that a
  * consumer does not have, such as a cluster, and is only compiled.
  * @param {string} file
  * @param {string} text

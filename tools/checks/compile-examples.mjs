@@ -20,7 +20,7 @@ const compilerOptions = {
 
 /**
  * Compiles examples in a project that has the packages installed. An example in a doc comment need not
- * import what its own package exports, nor the classes of the others. What else it does not declare, such
+ * import what its own package exports, nor the classes of the others. Anything else that it does not declare, such
  * as `client` or `vmi`, comes from its surroundings and may be anything.
  * @param {string} root of the workspace, for the compiler
  * @param {string} project
@@ -66,7 +66,7 @@ function compile(root, project) {
   });
 }
 
-/** The names that each example does not say where they come from. @param {string} output */
+/** The names that each example uses without declaring them. @param {string} output */
 function missingNames(output) {
   /** @type {Map<number, Set<string>>} */
   const missing = new Map();
@@ -100,7 +100,7 @@ function installedExports(project) {
   return found;
 }
 
-/** Prints what the modules that are named as JSON on stdin export, as JSON. */
+/** Reads modules from stdin and prints what each of them exports, both as JSON. */
 const lister = `
 let input = "";
 for await (const chunk of process.stdin) input += chunk;
@@ -124,7 +124,7 @@ async function readExports(project) {
       modules.push([`@virtkit/${folder}${entry.slice(1)}`, href]);
     }
   }
-  // In a process of its own: the tests' own one resolves packages to their sources.
+  // In a separate process: the one of the tests resolves packages to their sources.
   const args = ["--input-type=module", "-e", lister];
   const input = JSON.stringify(modules);
   const { stdout } = await runCommand(process.execPath, args, { cwd: project, input });

@@ -10,7 +10,7 @@ const allowed = [
   "packages/node-agent/src/claims/run-claims.ts",
 ];
 
-test("a proof that a guest may run is made by a claim, and passed on by the launcher's channel alone", () => {
+test("only a claim creates a proof that a guest may run, and only the launcher's channel passes it on", () => {
   const sources = readdirSync(path.join(root, "packages"))
     .map((name) => `packages/${name}/src`)
     .filter((folder) => existsSync(path.join(root, folder)));

@@ -41,7 +41,7 @@ describe.each(published)("$name", ({ folder, name }) => {
   });
 });
 
-test.each(members)("$name names other packages of the workspace in one way", ({ folder }) => {
+test.each(members)("$name refers to other packages of the workspace in one way", ({ folder }) => {
   const { dependencies, devDependencies, optionalDependencies } = manifestOf(folder);
   const ranges = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })
     .filter(([name]) => name.startsWith("@virtkit/"))

@@ -11,13 +11,13 @@ import { runCommand } from "./run-command.mjs";
  * @property {keyof typeof checks} check which check must fire
  * @property {string} what
  * @property {string} file the file to change or add
- * @property {(text: string) => string} plant from its text ("" where there is none) to the faulty one
+ * @property {(text: string) => string} plant from its text ("" if there is none) to the faulty one
  * @property {RegExp} says what the check must print
  */
 
 const source = "packages/api/src/quantity";
 
-/** One fault for each thing that a check is there to catch. @type {Fault[]} */
+/** One fault for each thing that a check must catch. @type {Fault[]} */
 const faults = [
   {
     check: "format and lint",
@@ -35,17 +35,17 @@ const faults = [
   },
   {
     check: "source rules",
-    what: "a timer that is not the clock's",
+    what: "a timer that bypasses the clock",
     file: "packages/node-agent/src/run/planted.ts",
     plant: () => 'export { setTimeout as sleep } from "node:timers/promises";\n',
     says: /planted\.ts:1: node:timers/,
   },
   {
     check: "source rules",
-    what: "a failure that vanishes",
+    what: "a swallowed error",
     file: "packages/node-agent/src/run/planted.ts",
     plant: () => "export function planted(): void {\n  try {\n  } catch {\n  }\n}\n",
-    says: /planted\.ts:3: a failure vanishes/,
+    says: /planted\.ts:3: a failure is swallowed/,
   },
   {
     check: "types",
@@ -99,14 +99,14 @@ const faults = [
   },
   {
     check: "names",
-    what: "an annotation of KubeVirt's that does not come from api/names",
+    what: "a KubeVirt annotation that does not come from api/names",
     file: `${source}/planted.ts`,
     plant: () => 'export const planted = "kubevirt.io/domain";\n',
     says: /planted\.ts:1: take this name from api\/names/,
   },
   {
     check: "packages",
-    what: "an entry point that is not there",
+    what: "an entry point that does not exist",
     file: "packages/api/package.json",
     plant: (text) => text.replace("./dist/quantity/index.js", "./dist/quantity/missing.js"),
     says: /missing\.js/,
@@ -164,7 +164,7 @@ test.each(faults)("$check fires on $what", async ({ check, file, plant, says }) 
   }
 });
 
-test("the copy without faults passes, so that it is the faults that fire", async () => {
+test("control: the copy without faults passes", async () => {
   const { ok, output } = await checks["format and lint"](scratch);
   expect(ok, output).toBe(true);
 });

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { killDescendants } from "../kill-tree.mjs";
 
-/** Ends a command that hangs, before the test that waits for it is given up. */
+/** Ends a command that hangs before the test that waits for it times out. */
 const maxMilliseconds = 240_000;
 
 /**
- * Runs a command to its end; one that hangs is killed with all that it has started.
+ * Runs a command to its end; one that hangs is killed with everything that it has started.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd: string, input?: string }} options
@@ -13,7 +13,7 @@ const maxMilliseconds = 240_000;
  */
 export function runCommand(command, args, { cwd, input }) {
   return new Promise((resolve, reject) => {
-    // The tests' own NODE_ENV, loaders and colours are not the command's business.
+    // NODE_ENV, loaders and colours of the tests do not apply to the command.
     const { NODE_OPTIONS: _, NODE_ENV: __, VITEST: ___, ...env } = process.env;
     const child = spawn(command, args, { cwd, env: { ...env, FORCE_COLOR: "0" }, stdio: "pipe" });
     let output = "";

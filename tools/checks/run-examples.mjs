@@ -1,6 +1,6 @@
 /**
- * Runs examples one after the other in one process: `node run-examples.mjs WHERE=FILE...`. Each must end
- * and print something. One process for all of them, because starting one for each costs more than they do.
+ * Runs examples one after the other in one process: `node run-examples.mjs WHERE=FILE...`. Each must end and
+ * print something. One process runs all of them, because starting a process for each would take longer than the examples.
  */
 import { pathToFileURL } from "node:url";
 
@@ -28,7 +28,7 @@ for (const argument of process.argv.slice(2)) {
     process.exitCode = 1;
   }
   if (printed === 0) {
-    write(`${where}: the example prints nothing\n`);
+    write(`${where}: the example printed nothing\n`);
     process.exitCode = 1;
   }
 }
@@ -37,7 +37,7 @@ process.exit();
 /** @param {Promise<unknown>} running */
 function within(running) {
   const late = new Promise((_, reject) => {
-    setTimeout(() => reject(new Error("the example does not end")), mostMilliseconds).unref();
+    setTimeout(() => reject(new Error("the example did not end")), mostMilliseconds).unref();
   });
   return Promise.race([running, late]);
 }

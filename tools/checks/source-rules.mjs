@@ -2,16 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { workspaceMembers } from "./workspace-members.mjs";
 
-/** Where time and chance come from; everybody else gets them as a parameter, `clock`, `now` or `random`. */
+/**
+ * The sources of time and randomness. Everything else takes them as a parameter: `clock`, `now` or `random`.
+ */
 const homes = [
   "packages/api/src/clock/",
   "packages/api/src/random/",
   "packages/testing/src/virtual-time/",
 ];
 
-/** Who may use them all the same, and why. @type {Record<string, string>} */
+/** Files that may use them directly, and why. @type {Record<string, string>} */
 const exceptions = {
-  "packages/cli/src/local/progress-lines.ts": "the outermost layer: what it prints is the time",
+  "packages/cli/src/local/progress-lines.ts": "the outermost layer: it prints the time",
   "packages/cli/src/local/run-session.ts": "the outermost layer: a person waits",
   "packages/host-primitives/src/durable/write-durably.ts":
     "imports no other package; a name that nobody sees",
@@ -23,6 +25,8 @@ const exceptions = {
     "imports no other package; the default of a parameter",
   "packages/host-primitives/src/sockets/connect-unix.ts":
     "imports no other package; polls the kernel, which has no other clock",
+  "packages/host-primitives/src/sockets/connect-vsock.ts":
+    "imports no other package; polls the kernel, which has no other clock",
   "packages/host-primitives/src/sockets/accept-connections.ts":
     "imports no other package; polls the kernel, which has no other clock",
   "packages/lab/src/libvirtd.ts": "a fixture of the host tier: waits for a real daemon",
@@ -32,7 +36,7 @@ const exceptions = {
   "packages/launcher/src/process/main.ts": "the program itself: keeps its process, and never ticks",
 };
 
-/** What is time or chance, in code without comments. @type {Record<string, RegExp>} */
+/** How time and randomness look in code without comments. @type {Record<string, RegExp>} */
 const forbidden = {
   "node:timers": /["']node:timers(?:\/promises)?["']/,
   setTimeout: /(?:(?<![.\w#$])|\bglobalThis\.)setTimeout\b/,
@@ -46,12 +50,12 @@ const forbidden = {
   randomUUID: /\brandomUUID\b/,
 };
 
-/** Where a failure that is passed over has a log to tell, or a comment that says why nobody is told. */
+/** An ignored failure that is logged, or whose comment says why nobody needs to know. */
 const outspoken = /^packages\/(domain-manager|kube|launcher|local|network-setup|node-agent)\//;
 
 /**
- * The faults of one source file: time and chance that are not parameters, and failures that vanish without
- * a word.
+ * The faults of one source file: time and randomness that are not parameters, and failures that vanish
+ * silently.
  *
  * @param {string} file relative to the workspace, with slashes
  * @param {string} text
@@ -89,7 +93,7 @@ const silent = [
 
 /** @param {string[]} lines @returns {Fault[]} */
 function silenceFaults(lines) {
-  const what = "a failure vanishes; tell the log, or say in a comment why nobody needs to know";
+  const what = "a failure is swallowed; log it, or say in a comment why nobody needs to know";
   const isComment = (/** @type {string | undefined} */ line) => /^\s*(?:\/\/|\*)/.test(line ?? "");
   return lines.flatMap((text, index) => {
     const [before, after] = [lines[index - 1], lines[index + 1]];
@@ -106,7 +110,7 @@ export function staleExceptions(read) {
     .map((file) => `${file}: needs no exception in tools/checks/source-rules.mjs; remove it`);
 }
 
-/** {@link sourceFaults} of all packages, but for tests and their fixtures. @param {string} root */
+/** {@link sourceFaults} of all packages, except for tests and their fixtures. @param {string} root */
 export async function checkSourceRules(root) {
   const files = workspaceMembers(root)
     .filter(({ folder }) => folder.startsWith("packages/"))

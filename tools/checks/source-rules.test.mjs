@@ -20,7 +20,7 @@ test.each([
   ["const delay = Math.random() * 5;", "Math.random"],
   ['import { randomUUID } from "node:crypto";', "randomUUID"],
   ["const uid = crypto.randomUUID();", "randomUUID"],
-])("%s is refused", (line, name) => {
+])("refuses %s", (line, name) => {
   const [first] = sourceFaults(file, `export {};\n${line}\n`);
   expect(first).toMatch(`${file}:2: ${name} is not a parameter`);
 });
@@ -32,7 +32,7 @@ test.each([
   " * planRunStrategy({ now: Date.now() });",
   "// Not Date.now: it goes back.",
   "const at = Date.parse(text);",
-])("%s is allowed", (line) => {
+])("allows %s", (line) => {
   expect(sourceFaults(file, `${line}\n`)).toEqual([]);
 });
 
@@ -43,7 +43,7 @@ test("the clock's own module, and a file that is listed with its reason, may use
   expect(sourceFaults("packages/cli/src/local/other.ts", text)).toHaveLength(1);
 });
 
-test("an exception that is no longer needed is refused", () => {
+test("refuses an exception that is no longer needed", () => {
   const faults = staleExceptions((name) => (name.includes("/cli/") ? "" : "Date.now();\n"));
   expect(faults.length).toBeGreaterThan(0);
   expect(faults.every((fault) => fault.startsWith("packages/cli/"))).toBe(true);
@@ -53,7 +53,7 @@ test.each([
   "  } catch {\n    return 1;\n  }",
   "  await end.catch(() => {});",
   '  socket.on("error", () => undefined);',
-])("a failure that vanishes is refused: %s", (text) => {
+])("refuses a swallowed failure: %s", (text) => {
   expect(sourceFaults(file, `{\n${text}\n`)).toHaveLength(1);
 });
 
@@ -62,6 +62,6 @@ test.each([
   "  // Told above.\n  await end.catch(() => {});",
   '  } catch {\n    throw new Error("gone");\n  }',
   "  } catch (error) {\n    log.warn({ error });\n  }",
-])("a failure that is told or explained is not: %s", (text) => {
+])("allows a failure that is logged or explained: %s", (text) => {
   expect(sourceFaults(file, `{\n${text}\n`)).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { runCommand } from "./run-command.mjs";
  * @property {string} folder relative to the root
  * @property {string} name
  * @property {boolean} published
- * @property {boolean} tested has a test command of its own
+ * @property {boolean} tested has its own test command
  */
 
 /** The packages and examples of the workspace in a folder. @param {string} root @returns {Member[]} */

@@ -14,12 +14,12 @@ test("the API server of the cluster tier is ready", async () => {
   expect(await kubectl("get", "--raw", "/readyz")).toBe("ok");
 });
 
-test("the API server is of the pinned release", async () => {
+test("the API server has the pinned release", async () => {
   const { minor } = JSON.parse(await kubectl("get", "--raw", "/version"));
   expect(minor).toBe("36");
 });
 
-test("a namespace that was created is there", async () => {
+test("a created namespace exists", async () => {
   await kubectl("create", "namespace", "virtkit-smoke");
   expect(await kubectl("get", "namespace", "virtkit-smoke", "-o", "name")).toBe(
     "namespace/virtkit-smoke\n",

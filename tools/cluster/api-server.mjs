@@ -18,7 +18,7 @@ const run = promisify(execFile);
  */
 
 /**
- * Starts etcd and kube-apiserver on loopback in a folder of their own and waits until /readyz is ok.
+ * Starts etcd and kube-apiserver on loopback in their own folder and waits until /readyz is ok.
  * @param {{ kubeApiserver: string, etcd?: string, timeoutMs?: number }} options
  * @returns {Promise<ApiServer>}
  */
@@ -68,13 +68,13 @@ function startEtcd(etcd, folder, url, peerUrl) {
     "listen-peer-urls": peerUrl,
     "initial-advertise-peer-urls": peerUrl,
     "initial-cluster": `default=${peerUrl}`,
-    // The data lives as long as a test run: durability would only cost time.
+    // The data is kept for one test run only: durability would only cost time.
     "unsafe-no-fsync": "true",
   });
 }
 
 /**
- * Makes the certificate by which servers of aggregated APIs know this API server, and its authority.
+ * Creates the certificate by which servers of aggregated APIs recognize this API server, and its authority.
  * @param {string} folder
  */
 async function makeFrontProxy(folder) {
@@ -104,7 +104,7 @@ async function makeFrontProxy(folder) {
  * @param {number} port
  */
 function startKubeApiserver(kubeApiserver, folder, etcdUrl, port) {
-  // The server writes apiserver.crt and apiserver.key, and its key serves service accounts too.
+  // The server writes apiserver.crt and apiserver.key. The key also signs the tokens of service accounts.
   const key = path.join(folder, "apiserver.key");
   return start(kubeApiserver, folder, "kube-apiserver", {
     "etcd-servers": etcdUrl,
@@ -187,7 +187,7 @@ async function waitUntilReady({ url, certificate, token, timeoutMs, children, fo
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`not ready in ${timeoutMs} ms (${last}): ${await lastLines(folder)}`);
+  throw new Error(`not ready after ${timeoutMs} ms (${last}): ${await lastLines(folder)}`);
 }
 
 /** @param {string} folder */

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Looks at the site that `npm run docs` has written, in a real browser: `npm run docs:check [-- PICTURES]`.
- * No link leads nowhere, no page of text is wider than a phone, and the search finds guides and symbols.
- * With a folder it leaves pictures of a few pages there.
+ * Checks the site that `npm run docs` wrote, in a real browser: `npm run docs:check [-- PICTURES]`. No
+ * link may be dead, no page of text may be wider than a phone, and the search must find guides and symbols. With a folder,
+ * it writes pictures of a few pages there.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -27,7 +27,7 @@ for (const page of pages) {
     /(?:href|src)="(?!https?:|#|mailto:|data:)([^"#?]+)/g,
   )) {
     const file = path.join(site, path.dirname(page), decodeURI(target));
-    if (!existsSync(file)) faults.push(`${page}: the link to ${target} leads nowhere`);
+    if (!existsSync(file)) faults.push(`${page}: the link to ${target} is dead`);
   }
 }
 
@@ -53,7 +53,7 @@ try {
   ]) {
     await view.locator("#tsd-search-trigger").click();
     await view.locator("#tsd-search-input").fill(word ?? "");
-    // The result itself is waited for: those of the word before are still shown for a moment.
+    // Waits for the result itself: the results of the previous word are still shown for a moment.
     const result = view.locator(`#tsd-search-results a[href*="${found}"]`).first();
     await result.waitFor({ timeout: 20_000 }).catch(() => {
       faults.push(`the search for ${word} does not find ${found}`);

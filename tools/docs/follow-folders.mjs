@@ -10,8 +10,8 @@ export function pageOf(file) {
 }
 
 /**
- * TypeDoc follows links to files only. Leads those to folders to the page of the folder's README, or to the
- * repository where the site has none.
+ * TypeDoc only follows links to files. This points links to folders to the page of the folder's README, or to the
+ * repository if the site has none.
  * @param {string} site
  * @param {readonly string[]} files the Markdown files in the site
  */

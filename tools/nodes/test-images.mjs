@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { provideHelpers } from "../helpers.mjs";
 import { cacheDir, root } from "../setup.mjs";
 
-/** The package `lab` as it was built: this is no TypeScript, and it runs before any test does. */
+/** The built package `lab`: this is not TypeScript, and runs before any test does. */
 export async function loadLab() {
   const load = async (/** @type {string} */ file) =>
     await import(pathToFileURL(path.join(root, "packages/lab/dist", file)).href);

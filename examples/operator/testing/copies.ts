@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often a guest ran at the same moment, over all nodes of the host, as long as it was watched. */
+/** How many copies of a guest ran at the same time, on all nodes of the host, while it was watched. */
 export interface WatchedCopies extends AsyncDisposable {
   /** The most copies that any guest of the namespace had at once. */
   readonly most: number;
-  /** How often it was looked. */
+  /** The number of samples. */
   readonly looks: number;
 }
 
-/** The guests of a namespace that run now, a name for each QEMU. Nodes are namespaces: this host sees all processes. */
+/** The guests of a namespace that run now, one name per QEMU. Nodes are namespaces, so this host sees all processes. */
 export function runningGuests(namespace: string): readonly string[] {
   const found = readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];

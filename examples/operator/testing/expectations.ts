@@ -4,12 +4,12 @@ import { type Guests, reach } from "./guests.ts";
 import { patience } from "./installed-operator.ts";
 import { nodeTraces } from "./node-traces.ts";
 
-/** Waits until the guest of a VM runs and answers on its port; its address. */
+/** Waits until the guest of a VM runs and answers on its port. Returns its address. */
 export async function running(guests: Guests, name: string): Promise<string> {
   await expect.poll(() => guests.field(`vmi/${name}`, ".status.phase"), patience).toBe("Running");
   let address = "";
   const served = async (): Promise<string> => {
-    // A guest agent that speaks before its guest has an address takes the Pod's from the status for a while.
+    // If a guest agent reports before its guest has an address, the Pod's address is missing from the status for a while.
     address = await guests.field(`vmi/${name}`, ".status.interfaces[0].ipAddress");
     return address === "" ? "no address" : await reach(address);
   };
@@ -17,14 +17,14 @@ export async function running(guests: Guests, name: string): Promise<string> {
   return address;
 }
 
-/** Waits until a VM has another VMI than the one of a UID, and until its guest answers; its address. */
+/** Waits until a VM has another VMI than the one with this UID, and until its guest answers. Returns its address. */
 export async function runningAgain(guests: Guests, name: string, uid: string): Promise<string> {
   const found = (): Promise<string> => guests.field(`vmi/${name}`, ".metadata.uid");
   await expect.poll(found, patience).not.toMatch(new RegExp(`^(${uid})?$`));
   return await running(guests, name);
 }
 
-/** Deletes the VMs of a namespace, and waits until there is no trace of them that was not there before. */
+/** Deletes the VMs of a namespace, and waits until they have left no traces. */
 export async function nothingIsLeft(
   cluster: Cluster,
   guests: Guests,

@@ -34,7 +34,7 @@ export class GuestStream implements Disposable {
     return stream;
   }
 
-  /** All that has come. */
+  /** Everything that has arrived. */
   get text(): string {
     return this.#text;
   }
@@ -52,10 +52,10 @@ export class GuestStream implements Disposable {
   }
 }
 
-/** The serial number of the certificate that a server shows, whether or not it wants to speak with us then. */
+/** The serial number of the certificate that a server presents, even if it then refuses the connection. */
 export async function shownCertificate(host: string, port: number): Promise<string> {
   const socket = connect({ host, port, rejectUnauthorized: false });
-  // A server that wants a certificate of ours ends it after the handshake.
+  // A server that requires a client certificate closes the connection after the handshake.
   socket.on("error", () => undefined);
   try {
     await once(socket, "secureConnect", { signal: AbortSignal.timeout(10_000) });

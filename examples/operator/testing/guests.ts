@@ -1,6 +1,6 @@
 import { type Cluster, testImages } from "@virtkit/lab/cluster";
 
-/** What a test says of a VM beyond its name; the parts are added to those that every VM of the tests has. */
+/** What a test specifies about a VM besides its name; the parts are added to those that every VM of the tests has. */
 export interface GuestOptions {
   readonly runStrategy?: string;
   /** The node that it must run on. */
@@ -13,7 +13,7 @@ export interface GuestOptions {
   readonly spec?: object;
 }
 
-/** Runs what a request names, as root of the guest: `/cgi-bin/run?COMMAND`. The tests' way into it. */
+/** Runs the command in a request as root of the guest: `/cgi-bin/run?COMMAND`. This is how tests get into it. */
 const userData = `#!/bin/sh
 mkdir -p /www/cgi-bin
 cat > /www/cgi-bin/run <<'END'
@@ -24,7 +24,7 @@ END
 chmod 755 /www/cgi-bin/run
 `;
 
-/** A VM as a user writes it: a disk from an image, the Pod's network, and cloud-init that lets tests ask the guest. */
+/** A VM as a user would write it: a disk from an image, the Pod's network, and cloud-init that lets tests query the guest. */
 export function vmOf(name: string, options: GuestOptions = {}): object {
   const { runStrategy = "Always", node, interfaces, disks = [], volumes = [] } = options;
   return {
@@ -69,7 +69,7 @@ export function vmOf(name: string, options: GuestOptions = {}): object {
   };
 }
 
-/** What the guest at an address serves; why not, where it does not. */
+/** What the guest at an address serves, or why it serves nothing. */
 export async function reach(address: string, path = "/"): Promise<string> {
   try {
     const answer = await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(5_000) });
@@ -80,17 +80,17 @@ export async function reach(address: string, path = "/"): Promise<string> {
   }
 }
 
-/** What a command says in the guest at an address. */
+/** The output of a command in the guest at an address. */
 export async function askGuest(address: string, command: string): Promise<string> {
   return await reach(address, `/cgi-bin/run?${encodeURIComponent(command)}`);
 }
 
-/** The VMs of one namespace, by `kubectl`. */
+/** The VMs of one namespace, through `kubectl`. */
 export interface Guests {
   apply(...objects: readonly object[]): Promise<void>;
-  /** One field of an object, as `jsonpath` finds it; empty where there is no such object. */
+  /** One field of an object, found by `jsonpath`; empty if there is no such object. */
   field(object: string, path: string): Promise<string>;
-  /** The verb of a VM or VMI in the aggregated API, as `virtctl` calls it; its status code. */
+  /** Calls a verb of a VM or VMI in the aggregated API, as `virtctl` does. Returns the status code. */
   verb(object: string, verb: string, body?: object): Promise<number>;
   kubectl(...args: readonly string[]): Promise<string>;
 }

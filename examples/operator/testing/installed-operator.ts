@@ -10,19 +10,19 @@ export const patience = { timeout: 100_000, interval: 300 };
 export const installation = {
   image: testImages.launcher,
   imagePullPolicy: "IfNotPresent",
-  // Not where the other tests of agents keep theirs: a node has one agent.
+  // Another directory than that of the other agent tests: a node has one agent.
   stateDirectory: "/var/lib/kubelet/virtkit-operator",
   configuration: { developerConfiguration: { useEmulation: true } },
 } as const;
 
-/** The platform in the cluster of the tests. Disposal takes it out, and its VMs with it. */
+/** The platform in the cluster of the tests. Disposing of it removes the platform and its VMs. */
 export interface InstalledOperator extends AsyncDisposable {
   readonly client: HttpClient;
-  /** What was said while it was installed. */
+  /** The output of the installation. */
   readonly said: readonly string[];
 }
 
-/** Installs the platform, with what a test changes of its configuration; says what happened where that fails. */
+/** Installs the platform, with a test's changes to its configuration. If that fails, it says what happened. */
 export async function installOperator(
   cluster: Cluster,
   configuration: object = {},
@@ -58,7 +58,7 @@ export function connect(cluster: Cluster): HttpClient {
   return new HttpClient({ server, credentials: async () => ({ headers, tls }) });
 }
 
-/** Does something; where it fails, what the cluster has and its components have said is written to stderr. */
+/** Runs an action. If it fails, the state of the cluster and the logs of its components go to stderr. */
 export async function tellingWhy<T>(cluster: Cluster, action: () => Promise<T>): Promise<T> {
   try {
     return await action();

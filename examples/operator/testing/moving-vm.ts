@@ -1,23 +1,11 @@
+import { join } from "node:path";
 import { until } from "@virtkit/api/clock";
 import { decodeGrant, grantAnnotation, type ReadGrant } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
 import type { Cluster } from "@virtkit/lab/cluster";
 import { testImages } from "@virtkit/lab/cluster";
+import { type Count, counterWorkload, readCount, readCounts } from "./guest-counter.ts";
 import { makeSharedRoot } from "./shared-root.ts";
-
-/** What a guest of these tests does: it counts in its memory, and on the shared disk, and says how far it is. */
-const workload = `#!/bin/sh
-( n=0; while :; do n=$((n+1)); echo "boot=$(cat /proc/sys/kernel/random/boot_id) beat=$n disk=$(cat /run/disk)" > /www/next; mv /www/next /www/count; usleep 50000; done ) &
-( n=0; while :; do n=$((n+1)); printf '%-511s\\n' $n > /run/block; dd if=/run/block of=/dev/vdb bs=512 count=1 conv=notrunc,fsync 2>/dev/null && echo $n > /run/disk; usleep 100000; done ) &
-`;
-
-/** What a guest says of itself. */
-export interface Count {
-  readonly boot: string;
-  readonly beat: number;
-  /** What is on its shared disk for certain. */
-  readonly disk: number;
-}
 
 /** How a VM of these tests differs from others. */
 export interface MovingVmOptions {
@@ -28,13 +16,32 @@ export interface MovingVmOptions {
   /** Whether all of its disks are on claims that every node sees, so that nothing but memory is copied. */
   readonly sharesAll?: boolean;
   readonly evictionStrategy?: string;
-  /** Of the claim; by default `ReadWriteMany`, without which a guest does not move. */
+  /** The access mode of the claim; by default `ReadWriteMany`, without which a guest does not move. */
   readonly accessMode?: "ReadWriteMany" | "ReadWriteOnce";
 }
 
+/** The cluster configuration that lets guests of these tests move. */
+export const movingConfiguration = {
+  // The model of emulated CPUs, which no node with KVM would offer.
+  obsoleteCPUModels: { "486": true },
+  // The directory that both nodes share is on this host's file system: libvirt cannot know that it is shared.
+  migrations: { unsafeMigrationOverride: true },
+} as const;
+
 const patience = { timeout: 90_000, interval: 250 };
 
-/** Waits for a condition; what cannot be asked is not true yet. */
+const own = "/apis/kubevirt.io/v1";
+const kinds = {
+  vmi: { api: own, plural: "virtualmachineinstances" },
+  vmim: { api: own, plural: "virtualmachineinstancemigrations" },
+  pod: { api: "/api/v1", plural: "pods" },
+  event: { api: "/api/v1", plural: "events" },
+} as const;
+
+/** The kinds of objects that are read here. */
+type ReadKind = keyof typeof kinds;
+
+/** Waits for a condition; an error means that it does not hold yet. */
 async function eventually(what: string, isTrue: () => Promise<boolean>): Promise<void> {
   let why: unknown;
   const look = async (): Promise<true | undefined> => {
@@ -72,7 +79,7 @@ export class MovingVm {
     return `/var/lib/shared/${this.#claim}`;
   }
 
-  /** Its claims, with what each of them asks for. */
+  /** Its claims, with what each of them requests. */
   get #sizes(): ReadonlyMap<string, string> {
     const root = this.#options.sharesAll ? [["-root", "64Mi"] as const] : [];
     return new Map([["", "16Mi"], ...root]);
@@ -102,7 +109,7 @@ export class MovingVm {
       },
     ]);
     const objects = [...claims, this.#manifest()];
-    // A webhook may not be up yet on a busy machine.
+    // A webhook may not be up yet on a busy host.
     await eventually("the VM is taken", async () => {
       await this.#cluster.apply(...objects);
       return true;
@@ -129,7 +136,7 @@ export class MovingVm {
                 disks: [
                   { name: "root", disk: { bus: "virtio" } },
                   { name: "data", disk: { bus: "virtio" }, cache: "none" },
-                  // What a guest cannot write is made again at the target, and not copied.
+                  // Disks that a guest cannot write are created again at the target, and not copied.
                   sharesAll
                     ? { name: "init", cdrom: { bus: "scsi" } }
                     : { name: "init", disk: { bus: "virtio" } },
@@ -146,7 +153,7 @@ export class MovingVm {
                   : { containerDisk: { image: testImages.disk, imagePullPolicy: "IfNotPresent" } }),
               },
               { name: "data", persistentVolumeClaim: { claimName: name } },
-              { name: "init", cloudInitNoCloud: { userData: workload } },
+              { name: "init", cloudInitNoCloud: { userData: counterWorkload } },
             ],
           },
         },
@@ -154,55 +161,65 @@ export class MovingVm {
     };
   }
 
-  async get(kind: string, name: string = this.name): Promise<Record<string, never>> {
-    const args = ["get", "-n", this.namespace, kind, name, "-o", "json"];
-    return JSON.parse(await this.#cluster.kubectl(args));
+  async get(kind: ReadKind, name: string = this.name): Promise<Record<string, never>> {
+    return await this.#read(`${kind}/${name}`);
+  }
+
+  /** Not through `kubectl`, because waits read several times a second. */
+  async #read<T>(what: string): Promise<T> {
+    const [kind = "", rest = ""] = what.split(/(?=[/?])(.*)/);
+    const { api, plural } = kinds[kind as ReadKind];
+    const path = `${api}/namespaces/${this.namespace}/${plural}${rest}`;
+    const { status, body } = await this.#cluster.request(path);
+    if (status === 200) return body as T;
+    throw new Error(`${path}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
   }
 
   async vmiStatus(): Promise<VmiStatus> {
     return ((await this.get("vmi")) as { status?: VmiStatus }).status ?? {};
   }
 
-  /** What the guest has last written to its shared disk; 0 where that is nothing yet. */
-  async diskCount(): Promise<number> {
-    const [node = ""] = this.#cluster.nodes;
-    const args = ["-c", "64", `${this.folder}/disk.img`];
-    return Number((await this.#cluster.runOnNode(node, "head", args)).replaceAll("\0", "").trim());
+  /** The shared disk, on this host: every node sees the same file. */
+  get image(): string {
+    return join(this.#cluster.layout.directory, "shared", this.#claim, "disk.img");
   }
 
-  /** Waits until the guest has written more to its shared disk than before, whether or not its network is there. */
+  /** The last count that the guest wrote to its shared disk; 0 if there is none yet. */
+  diskCount(): number {
+    return Math.max(0, readCounts(this.image, 0).size - 1);
+  }
+
+  /** Waits until the guest has written more to its shared disk than before, even if its network is down. */
   async writing(since = 0): Promise<number> {
     let last = 0;
-    await eventually("the guest writes on", async () => {
-      last = await this.diskCount();
+    await eventually("the guest keeps writing", async () => {
+      last = this.diskCount();
       return last > since;
     });
     return last;
   }
 
-  /** What the guest says now; fails where it does not answer. */
+  /** What the guest reports now; fails if it does not answer. */
   async count(): Promise<Count> {
     const { interfaces = [] } = await this.vmiStatus();
     const address = interfaces[0]?.ipAddress;
     const answer = await fetch(`http://${address}/count`, { signal: AbortSignal.timeout(3_000) });
-    const [, boot = "", beat, disk] =
-      /boot=(\S+) beat=(\d+) disk=(\d+)/.exec(await answer.text()) ?? [];
-    return { boot, beat: Number(beat), disk: Number(disk) };
+    return readCount(await answer.text());
   }
 
-  /** Waits until the guest counts, beyond what it has said before. */
+  /** Waits until the guest has counted beyond its last report. */
   async counting(since?: Count): Promise<Count> {
-    let last: Count = { boot: "", beat: 0, disk: 0 };
-    await eventually("the guest counts on", async () => {
+    let last: Count = { boot: "", beat: 0, disk: 0, at: "" };
+    await eventually("the guest keeps counting", async () => {
       last = await this.count();
       if (since && last.boot !== since.boot) return true;
       return last.disk > (since?.disk ?? 0) && last.beat > (since?.beat ?? 0);
     });
-    if (since && last.boot !== since.boot) throw new Error("the guest was started anew");
+    if (since && last.boot !== since.boot) throw new Error("the guest was restarted");
     return last;
   }
 
-  /** Has the VMI migrated by an object, as `kubectl create` makes it. */
+  /** Creates a migration object, as `kubectl create` does. */
   async migrate(name: string): Promise<void> {
     await this.#cluster.apply({
       ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstanceMigration" },
@@ -211,7 +228,7 @@ export class MovingVm {
     });
   }
 
-  /** Deletes a migration, which gives it up, and waits until it is gone. */
+  /** Deletes a migration, which aborts it, and waits until it is gone. */
   async giveUp(name: string): Promise<void> {
     const remove = ["delete", "vmim", name, "-n", this.namespace, "--timeout=90s"];
     await this.#cluster.kubectl(remove, { timeout: 100_000 });
@@ -222,19 +239,27 @@ export class MovingVm {
     return found.status?.phase ?? "";
   }
 
+  /** The last warning event of an object with a reason; empty if there is none. */
+  async warning(reason: string, object: string): Promise<string> {
+    const selector = `reason=${reason},involvedObject.name=${object}`;
+    const query = `event?fieldSelector=${encodeURIComponent(selector)}`;
+    const events = await this.#list<{ message?: string }>(query);
+    return events.at(-1)?.message ?? "";
+  }
+
   /** All migrations of the namespace. */
   async migrations(): Promise<readonly SeenMigration[]> {
     return await this.#list<SeenMigration>("vmim");
   }
 
-  async #list<T>(...what: readonly string[]): Promise<readonly T[]> {
-    const args = ["get", "-n", this.namespace, ...what, "-o", "json"];
-    return (JSON.parse(await this.#cluster.kubectl(args)) as { items: readonly T[] }).items;
+  async #list<T>(what: string): Promise<readonly T[]> {
+    return (await this.#read<{ items: readonly T[] }>(what)).items;
   }
 
   /** Names of the launcher Pods of the namespace that have not ended. */
   async launchers(): Promise<readonly string[]> {
-    const pods = await this.#list<SeenPod>("pods", "-l", "kubevirt.io=virt-launcher");
+    const selector = encodeURIComponent("kubevirt.io=virt-launcher");
+    const pods = await this.#list<SeenPod>(`pod?labelSelector=${selector}`);
     return pods
       .filter(({ status: { phase } }) => phase !== "Succeeded" && phase !== "Failed")
       .map(({ metadata }) => metadata.name);
@@ -246,7 +271,7 @@ export class MovingVm {
     return decodeGrant(metadata.annotations?.[names().own(grantAnnotation)], metadata.uid);
   }
 
-  /** Waits until a migration is over, and says how it went. */
+  /** Waits until a migration is over, and returns how it ended. */
   async migrated(name: string): Promise<string> {
     let phase = "";
     await eventually(`the migration ${name} is over`, async () => {
@@ -257,8 +282,8 @@ export class MovingVm {
   }
 
   /**
-   * Gives the container disk's image, on every node, the name by which a target Pod asks for the very image of the source.
-   * An image that was loaded and not pulled has none.
+   * Gives the container disk's image, on every node, the name by which a target Pod requests exactly the source's image.
+   * An image that was loaded rather than pulled has no such name.
    */
   async nameImages(): Promise<void> {
     const args = ["get", "pods", "-n", this.namespace, "-o", "json"];
@@ -281,7 +306,7 @@ export class MovingVm {
     }
   }
 
-  /** Deletes the VM, waits until nothing of it runs, and takes its disk away. */
+  /** Deletes the VM, waits until nothing of it runs, and removes its disk. */
   async remove(): Promise<void> {
     const { namespace, name } = this;
     await this.#cluster.kubectl(["delete", "vm", name, "-n", namespace, "--wait=false"]);
@@ -306,11 +331,11 @@ export class MovingVm {
     await eventually("the VMI runs", async () => (await this.vmiStatus()).phase === "Running");
   }
 
-  /** QEMUs of this VM on all nodes, whoever knows of them. */
+  /** All QEMUs of this VM on all nodes, known to a component or not. */
   async copies(): Promise<readonly string[]> {
     const found = await Promise.all(
       this.#cluster.nodes.map(async (node) => {
-        // By the program's own name: the shell that looks has the guest's in its arguments, too.
+        // By the name of the program: the searching shell also has the guest's name in its arguments.
         const script = `for p in /proc/[0-9]*; do case "$(cat $p/comm 2>/dev/null)" in qemu-system*) tr '\\0' ' ' < $p/cmdline | grep -q 'guest=${this.namespace}_${this.name},' && echo ${node};; esac; done; true`;
         return (await this.#cluster.runOnNode(node, "sh", ["-c", script])).trim().split("\n");
       }),
@@ -319,11 +344,15 @@ export class MovingVm {
   }
 }
 
-/** As much of a migration as these tests look at. */
+/** The part of a migration that these tests read. */
 export interface SeenMigration {
   readonly metadata: {
     readonly name: string;
     readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly migrationState?: { readonly failureReason?: string };
   };
 }
 
@@ -352,7 +381,7 @@ interface ImageStatus {
   readonly imageID: string;
 }
 
-/** As much of a VMI's status as these tests look at. */
+/** The part of a VMI's status that these tests read. */
 export interface VmiStatus {
   readonly phase?: string;
   readonly nodeName?: string;

@@ -1,6 +1,6 @@
 import type { Cluster } from "@virtkit/lab/cluster";
 
-/** What guests and their Pods leave on a node if somebody forgets to take it away, by kind and place. */
+/** What guests and their Pods may leave behind on a node, by kind and place. */
 const looks: Readonly<Record<string, string>> = {
   process:
     "ps -e -o args= | grep -E 'qemu-system|libvirtd|virtkit-launcher|swtpm|container-disk' | grep -v grep",
@@ -16,7 +16,7 @@ interface SeenPod {
   readonly spec: { readonly nodeName?: string; readonly hostNetwork?: boolean };
 }
 
-/** All such traces of all nodes that are not of a Pod that is still there, a line each. */
+/** All such traces on all nodes, except for those of Pods that still exist, one line each. */
 export async function nodeTraces(cluster: Cluster): Promise<string[]> {
   const found = cluster.nodes.map(async (node) => {
     const lines = Object.entries(looks).map(async ([kind, script]) => {
@@ -26,7 +26,7 @@ export async function nodeTraces(cluster: Cluster): Promise<string[]> {
     return (await Promise.all(lines)).flat();
   });
   const traces = (await Promise.all(found)).flat();
-  // After the look: a Pod that came meanwhile is known.
+  // After the traces were read, so that a Pod that was created meanwhile is known.
   const { body } = await cluster.request("/api/v1/pods");
   const pods = (body as { readonly items: readonly SeenPod[] }).items;
   const isOfPod = (trace: string): boolean =>
@@ -34,7 +34,7 @@ export async function nodeTraces(cluster: Cluster): Promise<string[]> {
   const namespaces = (node: string): string[] => {
     const own = traces.filter((trace) => trace.startsWith(`${node} namespace `));
     const there = pods.filter(({ spec }) => spec.nodeName === node && !spec.hostNetwork);
-    // They do not say whose they are.
+    // They do not say which Pod they belong to.
     return own.length > there.length ? own : [];
   };
   const others = traces.filter((trace) => !trace.includes(" namespace ") && !isOfPod(trace));

@@ -4,13 +4,21 @@ import { promisify } from "node:util";
 
 /** A QEMU of a guest, wherever it runs. */
 export interface QemuOfGuest {
-  /** What it encrypts a migration with; empty where it does not. A target's libvirt does not answer before it is over. */
+  /** Its pid on this host. */
+  readonly pid: string;
+  /** The node that it is on. */
+  readonly node: string;
+  /** Nanoseconds that its vCPUs have run. */
+  vcpuTime(): number;
+  /** Removes the limit from a slow migration. */
+  copyFast(): Promise<void>;
+  /** How it encrypts a migration; empty if it does not. A target's libvirt answers only once the migration is over. */
   migrationTls(): Promise<string>;
   /** Names of the files of a migration's certificate in its sandbox. */
   tlsFiles(): readonly string[];
 }
 
-/** All QEMUs of a guest. Nodes are namespaces: this host sees all processes. */
+/** All QEMUs of a guest. Nodes are namespaces, so this host sees all processes. */
 export function qemusOfGuest(namespace: string, name: string): readonly QemuOfGuest[] {
   const domain = `${namespace}_${name}`;
   return processes().flatMap((pid) => {
@@ -22,16 +30,36 @@ export function qemusOfGuest(namespace: string, name: string): readonly QemuOfGu
 
 function qemu(pid: string, domain: string): QemuOfGuest {
   const folder = `/proc/${pid}/root/run`;
+  const monitor = async (command: object): Promise<Record<string, unknown>> => {
+    const uri = `qemu+unix:///session?socket=${folder}/libvirt/libvirt-sock`;
+    const args = ["-c", uri, "qemu-monitor-command", domain, JSON.stringify(command)];
+    const { stdout } = await promisify(execFile)("virsh", args, { timeout: 10_000 });
+    return JSON.parse(stdout).return;
+  };
   return {
+    pid,
+    node: /\/(node-\d+)\//.exec(read(`/proc/${pid}/cgroup`))?.[1] ?? "",
+    vcpuTime: () => vcpuTime(pid),
+    async copyFast() {
+      const parameters = { "max-bandwidth": 1 << 30 };
+      await monitor({ execute: "migrate-set-parameters", arguments: parameters });
+    },
     tlsFiles: () => readdirSync(`${folder}/kubevirt-private/migration-tls`).sort(),
     async migrationTls() {
-      const uri = `qemu+unix:///session?socket=${folder}/libvirt/libvirt-sock`;
-      const asked = JSON.stringify({ execute: "query-migrate-parameters" });
-      const args = ["-c", uri, "qemu-monitor-command", domain, asked];
-      const { stdout } = await promisify(execFile)("virsh", args);
-      return String(JSON.parse(stdout).return["tls-creds"]);
+      return String((await monitor({ execute: "query-migrate-parameters" }))["tls-creds"]);
     },
   };
+}
+
+/** The run time of the threads that QEMU names after its vCPUs, from the kernel; 0 if it has ended. */
+function vcpuTime(pid: string): number {
+  let sum = 0;
+  for (const thread of list(`/proc/${pid}/task`)) {
+    const folder = `/proc/${pid}/task/${thread}`;
+    if (!/^CPU \d+\//.test(read(`${folder}/comm`))) continue;
+    sum += Number(read(`${folder}/schedstat`).split(" ")[0]);
+  }
+  return sum;
 }
 
 const established = "01";
@@ -58,6 +86,25 @@ function processes(): readonly string[] {
   return readdirSync("/proc").filter((pid) => /^\d+$/.test(pid));
 }
 
+/** Empty if the process has ended. */
+function list(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** The first process of a Pod's container whose command line contains a word; undefined if there is none. */
+export function firstProcessOf(podUid: string, word: string): number | undefined {
+  const found = processes().find((pid) => {
+    if (!read(`/proc/${pid}/cgroup`).includes(podUid)) return false;
+    const isFirst = /^NSpid:.*\s1$/m.test(read(`/proc/${pid}/status`));
+    return isFirst && read(`/proc/${pid}/cmdline`).includes(word);
+  });
+  return found === undefined ? undefined : Number(found);
+}
+
 function readNamespace(pid: string): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/net`);
@@ -67,7 +114,7 @@ function readNamespace(pid: string): string | undefined {
   }
 }
 
-/** Empty where the process has ended. */
+/** Empty if the process has ended. */
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");

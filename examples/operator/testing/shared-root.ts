@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { guestDisk } from "@virtkit/lab";
 import type { Cluster } from "@virtkit/lab/cluster";
 
-/** Puts the disk of the lab's guest, as `disk.img`, into a folder of those that all nodes share. */
+/** Puts the disk of the lab's guest, as `disk.img`, into a directory that all nodes share. */
 export async function makeSharedRoot({ layout }: Cluster, claim: string): Promise<void> {
   const folder = join(layout.directory, "shared", claim);
   await mkdir(folder, { recursive: true });

@@ -9,7 +9,7 @@ import { isConverterError } from "@virtkit/converter";
 import { type ExplainedNode, type Explanation, explainFor } from "@virtkit/converter/explain";
 import { type Problem, type YamlObject, yamlObject } from "./yaml-object.ts";
 
-/** What came of a text. */
+/** The result for a text. */
 export interface Analysis {
   readonly problems: readonly Problem[];
   /** The domain and the reasons; missing if the text makes none. */
@@ -18,7 +18,7 @@ export interface Analysis {
   linesOf(node: ExplainedNode): number[];
 }
 
-/** A fixed identity: a new one for every key that is pressed would be noise. */
+/** A fixed identity: a new one for every key press would be noise. */
 const environment = { firmwareUUID: "00000000-0000-4000-8000-000000000000" };
 
 /** Reads, checks, converts and explains a VMI; never throws. */
@@ -41,7 +41,7 @@ export function analyse(text: string): Analysis {
   }
 }
 
-/** What the API server would refuse: by the schema first, and if that is met, by the webhooks. */
+/** What the API server would refuse: first by the schema and, if that passes, by the webhooks. */
 function problemsOf({ value, lineOf }: YamlObject): Problem[] {
   const { kind = "VirtualMachineInstance" } = Object(value) as { kind?: unknown };
   if (kind !== "VirtualMachineInstance") {

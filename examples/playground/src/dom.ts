@@ -12,7 +12,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** The element that must be there. */
+/** The element, which must exist. */
 export function find(root: ParentNode, selector: string): HTMLElement {
   const found = root.querySelector<HTMLElement>(selector);
   if (!found) throw new Error(`the page has no ${selector}`);

@@ -7,8 +7,8 @@ import type { Problem } from "./yaml-object.ts";
 import { yamlTokens } from "./yaml-tokens.ts";
 
 /**
- * A text area with line numbers, and with messages at the lines they are about. Its own text is not seen:
- * the same text lies behind it, in colours.
+ * A text area with line numbers, and with messages at their lines. Its own text is invisible: the same text
+ * lies behind it, in colours.
  */
 export class Editor {
   readonly area: HTMLTextAreaElement;
@@ -53,7 +53,7 @@ export class Editor {
     this.draw();
   }
 
-  /** Marks the lines that something comes from. */
+  /** Marks the lines that something follows from. */
   showSources(lines: readonly number[]): void {
     this.#sources = new Set(lines);
     this.draw();

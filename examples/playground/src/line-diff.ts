@@ -33,7 +33,7 @@ export function lineDiff<T>(
   return lines;
 }
 
-/** Lengths of the longest common subsequences of what follows each pair of places. */
+/** Lengths of the longest common subsequences of what follows each pair of positions. */
 function commonLengths(one: readonly string[], two: readonly string[]): number[][] {
   const lengths = Array.from({ length: one.length + 1 }, () =>
     new Array<number>(two.length + 1).fill(0),

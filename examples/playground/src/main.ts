@@ -9,7 +9,7 @@ import { sample } from "./sample.ts";
 import { showChanges, showHint, showWhy } from "./why-view.ts";
 import { XmlView } from "./xml-view.ts";
 
-/** Milliseconds after the last key until the text is looked at. */
+/** Milliseconds after the last key press until the text is analysed. */
 const patience = 150;
 
 const page = find(document, "main");
@@ -25,7 +25,7 @@ function isComparing(): boolean {
   return page.dataset["mode"] === "compare";
 }
 
-/** Reads what is in the editors and shows what becomes of it. */
+/** Reads the editors and shows the result. */
 function refresh(): void {
   analyses = (isComparing() ? editors : [first]).map((editor) => {
     const analysis = analyse(editor.text);
@@ -62,7 +62,7 @@ function choose(node: ExplainedNode): void {
   }
 }
 
-/** The other way: what comes of the line that the cursor is in. */
+/** The reverse: what follows from the line of the cursor. */
 function markFromCursor(): void {
   const at = editors.findIndex(({ area }) => area === document.activeElement);
   const { explanation, linesOf } = analyses[at] ?? {};

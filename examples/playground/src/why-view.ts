@@ -11,7 +11,7 @@ export function showWhy(root: HTMLElement, { path, value, sources, step }: Expla
   root.replaceChildren(title, element("ul", {}, ...reasons), rule);
 }
 
-/** What there is before anything is pointed at. */
+/** The text before anything is selected. */
 export function showHint(root: HTMLElement): void {
   const hint =
     "Point at a part of the XML, or reach it with Tab and the arrow keys, to see why it is there.";

@@ -10,8 +10,8 @@ const signed = { both: "  ", added: "+ ", removed: "- " } as const;
 const unsigned = { both: "", added: "", removed: "" } as const;
 
 /**
- * Lines of XML whose parts can be pointed at, or reached with the arrow keys. Only one part is in the
- * order of the Tab key: the one that was chosen last.
+ * Lines of XML whose parts can be pointed at, or reached with the arrow keys. Only one part is in the Tab
+ * order: the last selected one.
  */
 export class XmlView {
   readonly #root: HTMLElement;
@@ -39,12 +39,12 @@ export class XmlView {
     (first ?? this.#buttons()[0])?.setAttribute("tabindex", "0");
   }
 
-  /** The text is no longer what the lines come from. */
+  /** The lines no longer come from the present text. */
   age(): void {
     this.#root.classList.add("stale");
   }
 
-  /** Marks the parts that come from where the cursor is. */
+  /** Marks the parts that follow from the cursor's line. */
   mark(isMarked: (node: ExplainedNode) => boolean): void {
     for (const part of this.#root.querySelectorAll<HTMLElement>("[data-part]")) {
       const node = this.#parts[Number(part.dataset["part"])];

@@ -9,8 +9,8 @@ const plain = /[^\s"'#,[\]{}:]+|./y;
 const blockStart = /(?:^|[\s:-])[|>][-+\d]*\s*(?:#.*)?$/;
 
 /**
- * The lines of a YAML text in pieces that have a colour. Line by line and for the eye only: what the text
- * means is for the parser to say. Joined, the pieces are the text.
+ * The lines of a YAML text in coloured pieces. Line by line and for the eye only: the parser decides what the
+ * text means. The joined pieces are the text.
  */
 export function yamlTokens(text: string): ColouredToken[][] {
   /** Indent of the line that began a block of text; deeper lines belong to it. */

@@ -86,7 +86,7 @@ async function start() {
   const server = await createApiServer({
     client: /** @type {any} */ (client),
     credentials: async () => credentials,
-    // The clients show certificates of the same authority: what is measured is not who they are.
+    // The clients have certificates of the same authority: their identity is not what is measured.
     frontProxy: {
       authorities: authority.bundle,
       allowedNames: [],
@@ -138,7 +138,7 @@ async function stop() {
 const clients = new Map();
 
 /**
- * Who sends reviews to a server, 8 at a time, over connections that are kept.
+ * A process that sends reviews to a server, 8 at a time, over kept connections.
  * @param {number} port
  */
 async function reviewer(port) {
@@ -166,11 +166,11 @@ async function sendReviews(child) {
 const bareServers = new Map();
 const knownAnswer = JSON.stringify(reviewAdmission(JSON.parse(review), config));
 
-/** What a server of Node without anything of ours does with a body. */
+/** What a plain Node server does with a body. */
 const bareWork = {
-  /** Answers as many bytes without having looked at it: what Node itself costs. */
+  /** Answers with as many bytes, without reading the body: what Node itself costs. */
   nothing: () => knownAnswer,
-  /** Reads it, applies the rules, writes the answer: the least that a review can cost with Node's HTTPS. */
+  /** Reads the body, applies the rules and writes the answer: the least that a review can cost with Node's HTTPS. */
   rules: (/** @type {Buffer} */ body) =>
     JSON.stringify(reviewAdmission(JSON.parse(body.toString()), config)),
 };
@@ -220,7 +220,7 @@ async function openConsole({ tls, server }) {
 const mebibytes = 64;
 const chunk = Buffer.alloc(64 * 1024);
 
-/** What a review is without a network: a text is read, judged, and the answer written. */
+/** A review without a network: JSON is parsed and judged, and the answer is written. */
 const jsonAndRules = {
   name: "JSON and rules",
   prepare: () => review,
@@ -232,7 +232,7 @@ const jsonAndRules = {
 
 export const benchmarks = [
   {
-    name: "api-server: a console is opened and closed",
+    name: "api-server: open and close a console",
     available: measureMemory,
     get goal() {
       return `${consoles} idle consoles with at most 1.3 times the memory of bare pairs of TLS sockets; ${memory}`;
@@ -248,7 +248,7 @@ export const benchmarks = [
   },
   {
     name: "api-server: a review over HTTPS with keep-alive, against the rules alone",
-    goal: "at most 2.5 times; counted is the server's CPU, the client is another process",
+    goal: "at most 2.5 times the cost; this counts only the server's CPU, the client is another process",
     subject: {
       name: "over HTTPS",
       prepare: async () => reviewer((await started()).server.port),
@@ -257,8 +257,8 @@ export const benchmarks = [
     baseline: jsonAndRules,
   },
   {
-    name: "api-server: the same, against a server of Node that reads, judges and writes",
-    goal: "at least 0.77 x as fast (1.3 times the cost); what is over 1 is ours",
+    name: "api-server: the same, against a plain Node server that reads, judges and writes",
+    goal: "at least 0.77 x as fast (1.3 times the cost); what exceeds 1 is our share",
     subject: {
       name: "over HTTPS",
       prepare: async () => reviewer((await started()).server.port),
@@ -271,8 +271,8 @@ export const benchmarks = [
     },
   },
   {
-    name: "api-server: a bare HTTPS server of Node that only answers, against the rules alone",
-    goal: "none; under 0.4 x as fast no server of Node can be within 2.5 times the rules",
+    name: "api-server: a plain Node HTTPS server that only answers, against the rules alone",
+    goal: "none; below 0.4 x, no Node server can stay within 2.5 times the rules",
     subject: {
       name: "a bare server",
       prepare: async () => reviewer(await bare("nothing")),
@@ -311,7 +311,7 @@ export const benchmarks = [
     name: "api-server: the same, against socat with TLS on both sides, between the same client and node",
     clock: "wall",
     available: () => hasSocat(),
-    goal: "none; what is under 1 is what a relay in Node costs over one in C",
+    goal: "none; below 1 is what a relay in Node costs more than one in C",
     subject: relayed("console", streamServer),
     baseline: relayed("socat", tlsSocat),
     close: stop,
@@ -321,7 +321,7 @@ export const benchmarks = [
 /** @typedef {{ readonly socket: WebSocket, readonly child: ChildProcess }} Relayed */
 
 /**
- * A console through a relay that is a process of its own; the client and the node are in this one.
+ * A console through a relay that is its own process; the client and the node are in this one.
  * @param {string} name
  * @param {() => Promise<{ port: number, child: ChildProcess }>} startRelay
  */
@@ -354,7 +354,7 @@ function relayed(name, startRelay) {
   };
 }
 
-/** The API server in a process of its own. */
+/** The API server in its own process. */
 async function streamServer() {
   const { credentials, node } = await started();
   const nodePort = /** @type {any} */ (node.address()).port;
@@ -363,7 +363,7 @@ async function streamServer() {
   return { port, child };
 }
 
-/** socat in its place: it ends the client's TLS and speaks TLS to the node. */
+/** socat in its place: it terminates the client's TLS and uses TLS to the node. */
 async function tlsSocat() {
   const { credentials, node } = await started();
   const pem = path.join(folder, "socat.pem");
@@ -419,7 +419,7 @@ async function freePort() {
   return port;
 }
 
-/** A connection to a port, once somebody listens there. @param {number} port */
+/** A connection to a port, once a process listens there. @param {number} port */
 async function connected(port) {
   for (;;) {
     const socket = connect(port, "127.0.0.1");
@@ -441,9 +441,9 @@ function forkStreams(options) {
 const consoles = 500;
 let memory = "";
 
-/** Memory that an idle console takes in the server, and a bare pair of TLS sockets in its place. */
+/** The memory that an idle console takes in the server, and that of a bare pair of TLS sockets. */
 async function measureMemory() {
-  if (!existsSync("/proc/self/status")) return "memory is read from /proc";
+  if (!existsSync("/proc/self/status")) return "needs /proc to read memory";
   const { credentials, node, nodeCredentials, tls } = await started();
   const { certificate: cert, privateKey: key, authorities: ca } = nodeCredentials;
   const echo = createTls({ cert, key, ca }, (socket) => {
@@ -466,7 +466,7 @@ async function measureMemory() {
       return { terminate: () => socket.destroy() };
     });
   const bare = await pairs("bare");
-  // What a pair takes where all connections to nodes share one context of OpenSSL, as those of the server do.
+  // What a pair takes if all connections to nodes share one OpenSSL context, as those of the server do.
   const lean = await pairs("bare, one context");
   echo.close();
   const kibibytes = (/** @type {number} */ value) => `${value.toFixed(1)} KiB`;
@@ -492,7 +492,7 @@ async function idle(options, open) {
       sockets.push(...(await Promise.all(Array.from({ length: 10 }, () => open(port)))));
     }
   };
-  // The first ones load what all share.
+  // The first ones load what all of them share.
   await more(50);
   const before = await kilobytes();
   await more(consoles);

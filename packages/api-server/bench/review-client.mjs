@@ -1,4 +1,4 @@
-/** Sends reviews to a server, in a process of its own: 8 at a time, over connections that are kept. */
+/** Sends reviews to a server from its own process: 8 at a time, over kept connections. */
 import { Agent, request } from "node:https";
 
 const { tls, review } = JSON.parse(process.argv[2] ?? "{}");

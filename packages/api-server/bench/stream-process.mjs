@@ -1,6 +1,6 @@
 /**
- * Carries streams in a process of its own and says how much memory that takes: the API server between clients and a
- * node, or bare pairs of TLS sockets between the same.
+ * Carries streams in its own process and reports how much memory that takes: the API server between clients and a
+ * node, or bare pairs of TLS sockets between them.
  */
 import { readFileSync } from "node:fs";
 import { connect, createSecureContext, createServer } from "node:tls";

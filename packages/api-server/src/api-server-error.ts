@@ -1,18 +1,18 @@
 /** What went wrong, for programs. */
 export type ApiServerErrorCode =
-  /** A body that is longer than the server reads. */
+  /** The body is longer than the server accepts. */
   | "API_SERVER_BODY_TOO_LONG"
   /** The client ended before its body was read. */
   | "API_SERVER_BODY_CUT_OFF"
-  /** A review or a request took longer than it may. */
+  /** A review or a request took too long. */
   | "API_SERVER_TOO_SLOW"
-  /** The node agent cannot be reached, or is not the one that it should be. */
+  /** The node agent cannot be reached, or is not the right one. */
   | "API_SERVER_NODE_UNREACHABLE"
-  /** An address that must not be dialed for a client. */
+  /** The address must not be dialled for a client. */
   | "API_SERVER_ADDRESS_REFUSED"
-  /** What says who the front proxy is cannot be read. */
+  /** The description of the front proxy cannot be read. */
   | "API_SERVER_FRONT_PROXY_UNKNOWN"
-  /** A Secret that holds something else. */
+  /** A Secret holds something else. */
   | "API_SERVER_SECRET_INVALID";
 
 /** The one error class of this package. */

@@ -193,7 +193,7 @@ async function settle(
   );
 }
 
-test("the bundles of authorities follow the server's", async () => {
+test("the CA bundles follow the server's", async () => {
   for (const name of ["v1.subresources.kubevirt.io", "v1alpha3.subresources.kubevirt.io"]) {
     const found = await client.get(otherResources.apiServices, { name });
     const bundle = Buffer.from(String(at(found, "spec", "caBundle")), "base64").toString();
@@ -201,7 +201,7 @@ test("the bundles of authorities follow the server's", async () => {
   }
 });
 
-test("a VMI that is created is defaulted, Free and marked; a foreign change of its grant does not last", async () => {
+test("a created VMI is defaulted, Free and marked, and a foreign change to its grant is reverted", async () => {
   const created = await client.create(vmis, {
     metadata: { name: "marked", namespace, annotations: { "virtkit.io/run-grant": "forged" } },
     spec: { domain },
@@ -223,7 +223,7 @@ test("a VMI that is created is defaulted, Free and marked; a foreign change of i
   expect(after.metadata.annotations).toMatchObject({ [key]: encodeGrant(freeGrant), mine: "1" });
 });
 
-test("an agent changes its own Node and VMIs of its own node; as another user the same writes pass", async () => {
+test("an agent may change its own Node and the VMIs of its node; as another user, the same writes pass", async () => {
   await runningVm("of-node01");
   const write = (path: string, body: object, user: string, node?: string) =>
     client
@@ -258,7 +258,7 @@ test("an agent changes its own Node and VMIs of its own node; as another user th
   ]).toEqual([200, 422, 422, 422, 200, 422, 422, 200, 200]);
 });
 
-test("what is wrong is refused by the API server, with the field", async () => {
+test("the API server rejects an invalid object and names the field", async () => {
   const bad = { metadata: { name: "bad", namespace }, spec: { domain: { devices: {} } } } as never;
   await expect(client.create(vmis, bad)).rejects.toMatchObject({ status: 422 });
   await expect(
@@ -275,7 +275,7 @@ test("what is wrong is refused by the API server, with the field", async () => {
   ).rejects.toMatchObject({ status: 422 });
 });
 
-test("users need leave: by the API server for the verb, by this one for all of it", async () => {
+test("users need permission: from the API server for the verb, and from this server for the whole subresource", async () => {
   await runningVm("leave");
   const ask = (user: string) =>
     client

@@ -17,7 +17,7 @@ function open({ server, authority }: StartedServer): Promise<{ said: string; soc
   });
 }
 
-test("connections over the limit are cut off; those that are open go on, and one that ends makes room", async () => {
+test("cuts off connections over the limit; open ones continue, and one that ends makes room", async () => {
   await using limited = await StartedServer.start({ limits: { connections: 2 } });
   const [first, second] = [await open(limited), await open(limited)];
   expect([first.said, second.said]).toEqual(["HTTP/1.1 200 OK", "HTTP/1.1 200 OK"]);
@@ -40,7 +40,7 @@ test("connections over the limit are cut off; those that are open go on, and one
   for (const { socket } of all) socket.destroy();
 });
 
-test("a connection is kept after a request without a body that is answered at once", async () => {
+test("keeps a connection after a request without a body that is answered at once", async () => {
   await using started = await StartedServer.start();
   const { socket } = await open(started);
   for (const attempt of [1, 2, 3]) {

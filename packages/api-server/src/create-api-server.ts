@@ -22,7 +22,7 @@ import { TimeBudget } from "./http/time-budget.ts";
 import { answerAdmissionReview } from "./webhooks/answer-review.ts";
 import { type WebhookMode, webhookAt } from "./webhooks/webhook-paths.ts";
 
-/** What an API server is made of. Only the client and the credentials have no default. */
+/** The options of an API server. Only the client and the credentials have no default. */
 export interface ApiServerOptions extends Observers {
   readonly client: KubeClient;
   /**
@@ -34,17 +34,17 @@ export interface ApiServerOptions extends Observers {
   readonly renewalInterval?: number;
   /** The cluster's configuration as it is now. Default: KubeVirt's defaults. */
   readonly config?: () => ClusterConfig;
-  /** Where the platform is installed: its agents are looked for there. Default kubevirt. */
+  /** Where the platform is installed, and its agents are found. Default kubevirt. */
   readonly namespace?: string;
   /** The platform's own accounts, which may write what others may not. Default: KubeVirt's, in that namespace. */
   readonly accounts?: ServiceAccounts;
-  /** Where node agents are. Default: the ready Pod of the node, by KubeVirt's label. */
+  /** How to find node agents. Default: the ready Pod of the node, by KubeVirt's label. */
   readonly nodeAgentAddress?: NodeAgentAddress;
   /** The port of node agents. Default 8186. */
   readonly nodeAgentPort?: number;
-  /** What speaks for users. Default: followed in the ConfigMap of kube-system. */
+  /** Who speaks for users. Default: follows the ConfigMap of kube-system. */
   readonly frontProxy?: FrontProxy;
-  /** Objects whose bundles of authorities are kept current. Default: those of this package's names; none with `false`. */
+  /** Objects whose CA bundles are kept current. Default: those with this package's names; none with `false`. */
   readonly bundles?: BundledObjects | false;
   readonly version?: ServerVersion;
   readonly guestfs?: Readonly<Record<string, string>>;
@@ -56,15 +56,15 @@ export interface ApiServerOptions extends Observers {
   readonly now?: () => Date;
 }
 
-/** What one server takes on. */
+/** The limits of one server. */
 export interface ApiServerLimits {
-  /** Bytes of a body. kube-apiserver sends two objects of at most 1.5 MiB each in a review. */
+  /** Maximum size of a body in bytes. kube-apiserver sends two objects of at most 1.5 MiB each in a review. */
   readonly body: number;
   /** Milliseconds in which a request must have been received. */
   readonly receive: number;
   /** Milliseconds for an answer that is not a stream. */
   readonly answer: number;
-  /** Milliseconds for a review, where the API server does not give it less. */
+  /** Milliseconds for a review, unless the API server allows less. */
   readonly review: number;
   readonly connections: number;
   readonly streams: StreamLimits;
@@ -82,16 +82,16 @@ const defaultLimits: ApiServerLimits = {
   ping: 1_000,
 };
 
-/** A server that runs. Disposal ends every stream and connection. */
+/** A running server. Disposal ends every stream and connection. */
 export interface ApiServer extends AsyncDisposable {
   readonly port: number;
-  /** The authorities of its certificate, as PEM. */
+  /** The CAs of its certificate, as PEM. */
   readonly bundle: string;
-  /** Why it is not ready; empty where it is. */
+  /** Why it is not ready; empty if it is. */
   readonly problems: readonly string[];
-  /** How many streams are open. */
+  /** The number of open streams. */
   readonly openStreams: number;
-  /** Renews its certificate now, and has the bundles follow. */
+  /** Renews its certificate now, and updates the bundles. */
   renew(): Promise<void>;
 }
 
@@ -194,8 +194,8 @@ class HttpsApiServer implements ApiServer {
         : [
             "it is not known who the front proxy is: the ConfigMap extension-apiserver-authentication of kube-system was not read",
           ]),
-      ...(this.#server.listening ? [] : ["it does not listen"]),
-      ...(this.#ending.signal.aborted ? ["it is ending"] : []),
+      ...(this.#server.listening ? [] : ["the server does not listen"]),
+      ...(this.#ending.signal.aborted ? ["the server is shutting down"] : []),
     ];
   }
 
@@ -255,7 +255,7 @@ class HttpsApiServer implements ApiServer {
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: "TLSv1.3",
-      // A session that is resumed was checked by authorities that may be gone.
+      // A resumed session was verified against CAs that may be gone.
       secureOptions: constants.SSL_OP_NO_TICKET,
     };
   }
@@ -293,7 +293,7 @@ class HttpsApiServer implements ApiServer {
     };
   }
 
-  /** Takes over a renewed certificate, and tells the API server whom it is to trust then. */
+  /** Takes over a renewed certificate, and tells the API server whom to trust from now on. */
   async #follow(): Promise<void> {
     if (this.#renewed.current === this.#used) return;
     this.#used = this.#renewed.current;
@@ -324,8 +324,8 @@ class HttpsApiServer implements ApiServer {
       else response.destroy();
     }
     if (request.complete) return;
-    // What was not read of a body is not waited for: the connection ends once the answer is on its way.
-    // A request without a body is complete a moment after its head: its connection is kept.
+    // The unread rest of a body is not awaited: the connection ends once the answer is sent. A request without a
+    // body is complete right after its head, so its connection is kept.
     const cut = (): void => {
       if (!request.complete) request.destroy();
     };
@@ -387,7 +387,7 @@ class HttpsApiServer implements ApiServer {
 
 const defaultConfig = clusterConfig({});
 
-/** Milliseconds that the API server waits, less what the answer needs on its way: `?timeout=10s`. */
+/** Milliseconds that the API server waits, minus the time the answer needs: `?timeout=10s`. */
 function budgetOf(query: string): number {
   if (query === "") return Number.POSITIVE_INFINITY;
   const seconds = /(?:^|&)timeout=(\d{1,3})s(?:&|$)/.exec(query)?.[1];

@@ -15,7 +15,7 @@ export interface ServerResources {
   readonly clusterPreferences: Resource;
 }
 
-/** They are asked for with every review, and follow from the names. */
+/** They are used for every review, and follow from the names. */
 const known = new WeakMap<Names["groups"], ServerResources>();
 
 /** The platform's own resources, by its names. */
@@ -67,7 +67,7 @@ function defineResources(groups: Names["groups"]): ServerResources {
   };
 }
 
-/** Kubernetes's own, and those of CDI and of snapshots. */
+/** Those of Kubernetes, CDI and snapshots. */
 export const otherResources: Readonly<
   Record<
     | "pods"

@@ -7,7 +7,7 @@ import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 const config = clusterConfig();
 
 /**
- * What a platform sends for one machine: a root disk, data, cloud-init, two networks, probes.
+ * A typical VMI of a platform: a root disk, data, cloud-init, two networks, probes.
  * @param {number} round
  */
 function machine(round) {
@@ -90,8 +90,8 @@ function many(make) {
 }
 
 /**
- * Runs an operation until it has been compiled: a webhook is a server, and what it is compared to is
- * compiled ahead of time.
+ * Runs an operation until it has been compiled: a webhook is a long-running server, and its peer is compiled
+ * ahead of time.
  * @template T
  * @param {{ name: string, prepare: (round: number) => T[], run: (input: T[]) => number }} contender
  */
@@ -111,7 +111,7 @@ function warm(contender) {
 /** @type {Benchmark[]} */
 export const benchmarks = [
   {
-    name: "admission: a whole review of a typical machine, JSON in and out",
+    name: "admission: a whole review of a typical VMI, JSON in and out",
     subject: warm({
       name: "reviewAdmission",
       prepare: many(review),
@@ -130,7 +130,7 @@ export const benchmarks = [
     allocations: true,
   },
   {
-    name: "admission: schema and rules of a decoded machine",
+    name: "admission: schema and rules of a decoded VMI",
     subject: warm({
       name: "admit",
       prepare: many(machine),
@@ -147,7 +147,7 @@ export const benchmarks = [
     }),
   },
   {
-    name: "admission: the rules alone on a decoded machine",
+    name: "admission: the rules alone on a decoded VMI",
     subject: warm({
       name: "instanceCauses",
       prepare: many(machine),
@@ -163,7 +163,7 @@ export const benchmarks = [
     allocations: true,
   },
   {
-    name: "defaults: a typical machine",
+    name: "defaults: a typical VMI",
     subject: warm({
       name: "defaultVirtualMachineInstance",
       prepare: many(machine),

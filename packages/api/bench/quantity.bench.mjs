@@ -5,7 +5,7 @@ import { parseQuantity } from "@virtkit/api/quantity";
 const suffixes = ["Mi", "Gi", "Ki", "m", "", "M", "G"];
 
 /**
- * Texts as manifests have them, new strings in each round.
+ * Strings as manifests have them, new in each round.
  * @param {number} round
  */
 function texts(round) {
@@ -56,7 +56,7 @@ export const benchmarks = [
         return positive;
       },
     },
-    goal: "no slower than the parser that knows none of the rules",
+    goal: "no slower than a parser without the rules",
     allocations: true,
   },
   {

@@ -9,7 +9,7 @@ import { fullObject } from "@virtkit/conformance/recorded";
 
 const full = JSON.stringify(fullObject("v1.VirtualMachineInstance"));
 
-/** What a user's manifest of 2 KB looks like once it is JSON. */
+/** A user's manifest of 2 KB as JSON. */
 const typical = JSON.stringify({
   apiVersion: "kubevirt.io/v1",
   kind: "VirtualMachineInstance",

@@ -242,7 +242,7 @@ const config = clusterConfig({
 const now = Date.parse("2026-06-01T00:00:00Z");
 const gates = { hotplug: true, declarative: true };
 
-/** For functions without an answer that says no: their own error is as good. */
+/** For functions whose answer cannot be a refusal: their own error is as good. */
 function unlessMalformed(run: () => unknown): unknown {
   try {
     return run();
@@ -334,7 +334,7 @@ const functions: Readonly<Record<string, (world: World) => unknown>> = {
     firstOpenHandoff(handoffs({ vmi, pod, events, trace })),
 };
 
-/** What may stand where something else is expected. */
+/** Values that may appear where something else is expected. */
 const odd: readonly unknown[] = [
   null,
   0,
@@ -377,7 +377,7 @@ function spoil(value: unknown, random: () => number, rate: number): unknown {
   );
 }
 
-/** The functions that throw under the attack, with the first thing that each said. */
+/** The functions that throw under the attack, with the first message of each. */
 function failing(
   attacked: Readonly<Record<string, (world: World) => unknown>>,
 ): Record<string, string> {
@@ -400,11 +400,11 @@ function failing(
   return failures;
 }
 
-test("no function throws, whatever shape its objects have", () => {
+test("no function throws, whatever the shape of its objects", () => {
   expect(failing(functions)).toEqual({});
 });
 
-test("the attack finds functions that trust their objects", () => {
+test("control: the attack finds functions that trust their objects", () => {
   const trusting = {
     readsLists: ({ vm }: World) =>
       (vm as typeof whole.vm).spec.template.spec.volumes.map(({ name }) => name.length),
@@ -413,7 +413,7 @@ test("the attack finds functions that trust their objects", () => {
   expect(Object.keys(failing(trusting)).sort()).toEqual(["readsLists", "readsTexts"]);
 });
 
-test("what was passed in is never changed", () => {
+test("arguments are never changed", () => {
   const before = JSON.stringify(whole);
   for (const run of Object.values(functions)) run(whole as unknown as World);
   expect(JSON.stringify(whole)).toBe(before);

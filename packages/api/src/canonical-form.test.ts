@@ -15,7 +15,7 @@ test.each([
   ["no field and null", {}, { nodeSelector: null }],
   ["no list and an empty one", {}, { volumes: [] }],
   ["no map and an empty one", {}, { nodeSelector: {} }],
-  ["no text and an empty one", {}, { hostname: "" }],
+  ["no string and an empty one", {}, { hostname: "" }],
   [
     "spellings of a quantity",
     domain({ memory: { guest: "1024Mi" } }),
@@ -27,7 +27,7 @@ test.each([
     domain({ cpu: { cores: 0, dedicatedCpuPlacement: false } }),
   ],
   ["the order of fields", { hostname: "a", subdomain: "b" }, { subdomain: "b", hostname: "a" }],
-  ["a field that nobody knows", {}, { "no-such-field": 1 }],
+  ["an unknown field", {}, { "no-such-field": 1 }],
   [
     "a disk that is writable",
     device({ disks: [{ name: "d", disk: {} }] }),
@@ -39,8 +39,8 @@ test.each([
 
 test.each([
   ["no device and an empty one", {}, device({ rng: {} })],
-  ["no grace period and none", {}, { terminationGracePeriodSeconds: 0 }],
-  ["no statement and false", {}, device({ autoattachPodInterface: false })],
+  ["no grace period and one of zero", {}, { terminationGracePeriodSeconds: 0 }],
+  ["no value and false", {}, device({ autoattachPodInterface: false })],
   [
     "a CD-ROM that is writable",
     device({ disks: [{ name: "d", cdrom: {} }] }),
@@ -55,7 +55,7 @@ test.each([
   expect(same(a, b)).toBe(false);
 });
 
-test("what does not have the schema's shape stays as it is", () => {
+test("leaves values that do not match the schema unchanged", () => {
   expect(canonicalForm({ domain: 7, volumes: "x" }, schema)).toEqual({ domain: 7, volumes: "x" });
   expect(canonicalForm(null, schema)).toBeUndefined();
   expect(canonicalForm("text", schema)).toBe("text");

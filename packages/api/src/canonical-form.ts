@@ -3,19 +3,18 @@ import type { ObjectNode, Schema, SchemaNode } from "./schema/schema.ts";
 import { isObject, isSet } from "./shape.ts";
 
 /**
- * An object in the one form that all spellings of it share, so that two of them can be compared: as
- * KubeVirt would write it (`wireForm`), without fields that the schema does not know, and with fields in
- * the schema's order. An empty object stays: `rng: {}` asks for a device.
+ * An object in normal form, so that different spellings can be compared: as KubeVirt would write it
+ * (`wireForm`), without unknown fields, and with fields in the schema's order. An empty object stays: `rng: {}`
+ * asks for a device.
  *
- * @returns `undefined` for a value that says nothing. What does not have the schema's shape is returned
- * as it is.
+ * @returns `undefined` for an empty value. A value that does not match the schema is returned unchanged.
  */
 export function canonicalForm(value: unknown, schema: SchemaNode): unknown {
   if (!isSet(value) || value === "") return undefined;
   return ordered(wireForm(schema as Schema<unknown>, value), schema);
 }
 
-/** Whether two values of one schema say the same, however they are written. */
+/** Whether two values of one schema mean the same, however they are written. */
 export function sameMeaning(a: unknown, b: unknown, schema: SchemaNode): boolean {
   return JSON.stringify(canonicalForm(a, schema)) === JSON.stringify(canonicalForm(b, schema));
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { copyChecked } from "./copy-checked.ts";
 import { type VirtualMachineInstance, VirtualMachineInstanceSchema } from "./schema/index.ts";
 
-test("what the schema knows is copied, what it does not know is shared", () => {
+test("copies what the schema knows, and shares the rest", () => {
   const unknown = { a: 1 };
   const value = {
     metadata: { labels: { a: "b" } },

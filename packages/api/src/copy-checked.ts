@@ -1,8 +1,7 @@
 import type { Schema, SchemaNode } from "./schema/index.ts";
 
 /**
- * A copy of a value that may be changed in all places that the schema knows; what it does not know
- * is shared with the original.
+ * A copy that may be changed wherever the schema knows a field; unknown parts are shared with the original.
  */
 export function copyChecked<T>(schema: Schema<T>, value: T): T {
   return copy(schema, value) as T;
@@ -27,7 +26,7 @@ function copyObject(
 ): Record<string, unknown> {
   const target: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
-    // Assigned, it would become the copy's prototype.
+    // An assignment would set the copy's prototype.
     if (key === "__proto__") continue;
     target[key] = copy(
       node.kind === "map" ? node.values : node.fields.get(key)?.schema,

@@ -8,8 +8,8 @@ const escapes: Readonly<Record<string, string>> = {
 
 /**
  * JSON as Go's encoder writes it, so that annotations and metadata have the same bytes as KubeVirt's. A
- * rewrite that differs only in escapes would look like a change: Multus acts on one of its annotation, and
- * a guest sees one of its metadata.
+ * different escape would look like a change: Multus acts on a changed annotation, and a guest sees changed
+ * metadata.
  */
 export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (char) => escapes[char] ?? char);

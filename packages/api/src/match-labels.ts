@@ -1,8 +1,8 @@
 import type { LabelSelector, LabelSelectorRequirement } from "./schema/index.ts";
 
 /**
- * Whether labels match a selector. An empty selector matches all; one with an operator that does
- * not exist, or with values where there must be none or none where there must be, matches nothing.
+ * Whether labels match a selector. An empty selector matches everything. One with an unknown operator, or with
+ * the wrong number of values, matches nothing.
  */
 export function matchesSelector(
   { matchLabels, matchExpressions }: LabelSelector,

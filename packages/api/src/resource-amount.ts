@@ -1,23 +1,23 @@
 import { newQuantity, Quantity, readQuantity } from "./quantity/index.ts";
 import type { QuantityInput, ResourceRequirements } from "./schema/index.ts";
 
-/** What an absent amount counts as. */
+/** The value of a missing amount. */
 export const zero: Quantity = newQuantity(0, "DecimalSI");
 
 /** One gibibyte, in bytes. */
 export const gibibyte: bigint = 1n << 30n;
 
 /**
- * Amounts that were read before, by their text: the rules ask for the same few of an object again
- * and again, and so do objects. Bounded in number and length, so that nobody can fill the memory.
+ * Amounts that were read before, by their text: the rules read the same few again and again. Bounded in number
+ * and length, so that nobody can fill the memory.
  */
 const known = new Map<string, Quantity>();
 const mostKnown = 1000;
 const longestKnown = 32;
 
 /**
- * The amount that a field of an object holds; {@link zero} if it is absent, as in Go, and also if it
- * is no quantity, which a checked object never has.
+ * The amount in a field of an object; {@link zero} if it is missing, as in Go, and also if it is not a
+ * quantity, which a checked object never has.
  */
 export function amountOf(input: QuantityInput | null | undefined): Quantity {
   if (input === undefined || input === null) return zero;

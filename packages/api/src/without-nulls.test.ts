@@ -4,7 +4,7 @@ import { withoutNulls } from "./without-nulls.ts";
 
 const strip = <T>(value: T): T => withoutNulls(VirtualMachineInstanceSchema, value);
 
-test("fields that are null go, everything else stays", () => {
+test("removes null fields and keeps everything else", () => {
   const value = {
     metadata: { labels: { a: null, b: "c" }, creationTimestamp: null },
     spec: {
@@ -23,7 +23,7 @@ test("fields that are null go, everything else stays", () => {
   expect(JSON.stringify(value)).toBe(before);
 });
 
-test("a value without nulls is returned as it is", () => {
+test("returns a value without nulls itself", () => {
   const spec = { domain: { devices: { disks: [{ name: "a" }] } } };
   expect(strip(spec)).toBe(spec);
   expect(strip({ spec, status: null }).spec).toBe(spec);

@@ -1,10 +1,10 @@
 import type { SchemaNode } from "./schema/index.ts";
 
 /**
- * The same value without the fields that are `null`, which Kubernetes reads as absent. Returns the
- * argument itself if it has none; otherwise copies only the way down to them.
+ * The same value without `null` fields, which Kubernetes reads as absent. Returns the argument itself if it has
+ * none; otherwise copies only the path to them.
  *
- * Looks no deeper than the schema does, so that nothing can be nested too deep for it.
+ * Looks no deeper than the schema, so that deep nesting does no harm.
  */
 export function withoutNulls<T>(schema: SchemaNode, value: T): T {
   return strip(schema, value) as T;

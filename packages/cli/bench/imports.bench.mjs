@@ -21,7 +21,7 @@ const counter = `data:text/javascript,${encodeURIComponent(
   'import { writeSync } from "node:fs"; export async function load(url, context, next) { if (url.startsWith("file:")) writeSync(2, "."); return next(url, context); }',
 )}`;
 
-/** The run of several that took least. @param {string} code @returns {Cost} */
+/** The cheapest of several runs. @param {string} code @returns {Cost} */
 function cost(code) {
   const all = Array.from({ length: runs }, () =>
     JSON.parse(
@@ -52,7 +52,7 @@ async function figures(file, goal) {
   return `${cpu} ms CPU, ${wall} ms and ${megabytes} MB over bare Node, ${modules(file)} modules${wanted}`;
 }
 
-/** What must load quickly, because people import it into tests and pages. @type {Record<string, number>} */
+/** Entry points that must load quickly, because people import them into tests and pages. @type {Record<string, number>} */
 const goals = { "@virtkit/api/schema": 90 };
 
 /** Entry points that load a package which their users install: it may not be here. */

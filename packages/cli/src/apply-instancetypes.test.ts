@@ -27,7 +27,7 @@ const both = `  instancetype: { name: small }
   preference: { kind: VirtualMachinePreference, name: sata }`;
 
 test.each(["convert", "explain", "pod"])(
-  "virtkit %s refuses a VM whose instance type is not there, and prints nothing",
+  "virtkit %s refuses a VM whose instance type is missing, and prints nothing",
   async (command) => {
     const { code, out, err } = await runVirtkit([command, "-f", "-"], vm(both));
     expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -36,7 +36,7 @@ test.each(["convert", "explain", "pod"])(
   },
 );
 
-test("what the type and the preference say is in the domain once they are given", async () => {
+test("the domain has what the type and the preference set, once they are given", async () => {
   const { code, out, err } = await runVirtkit(
     ["convert", "-f", "-"],
     [vm(both), small, sata].join("---\n"),
@@ -47,7 +47,7 @@ test("what the type and the preference say is in the domain once they are given"
   expect(out).toContain('<vcpu id="1" enabled="yes"');
 });
 
-test("explain and pod take them as well", async () => {
+test("explain and pod apply them as well", async () => {
   const text = [vm(both), small, sata].join("---\n");
   expect((await runVirtkit(["explain", "-f", "-"], text)).out).toContain(`${384 * 2 ** 20}`);
   const pod = await runVirtkit(["pod", "-f", "-", "-o", "json"], text);
@@ -58,7 +58,7 @@ test.each([
   ["  instancetype: { kind: Other, name: small }", /spec\.instancetype\.kind is "Other"/],
   ["  instancetype: { inferFromVolume: d }", /spec\.instancetype has no name/],
   ["  instancetype: { kind: VirtualMachineInstancetype, name: small }", /of the VM's namespace/],
-])("%s is refused", async (matchers, words) => {
+])("refuses %s", async (matchers, words) => {
   const { code, out, err } = await runVirtkit(
     ["convert", "-f", "-"],
     [vm(matchers), small].join("---\n"),
@@ -67,7 +67,7 @@ test.each([
   expect(err).toMatch(words);
 });
 
-test("a type and a template that contradict each other are refused with the field", async () => {
+test("refuses a type and a template that contradict each other, with the field", async () => {
   const text = vm("  instancetype: { name: small }").replace(
     "domain: {",
     "domain: { memory: { guest: 1Gi },",
@@ -77,7 +77,7 @@ test("a type and a template that contradict each other are refused with the fiel
   expect(err).toMatch(/spec\.template\.spec\.domain\.memory/);
 });
 
-test("a type that is not one is refused where it stands", async () => {
+test("refuses an invalid type at its place", async () => {
   const wrong = small.replace("guest: 2", "guest: [2]");
   const { code, err } = await runVirtkit(
     ["convert", "-f", "-"],

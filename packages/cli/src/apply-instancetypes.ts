@@ -11,7 +11,7 @@ import type { ManifestDocument } from "@virtkit/node-agent/manifests";
 import { complaint } from "./complaint.ts";
 import { fieldPath } from "./field-path.ts";
 
-/** A document whose instance type and preference stand in its template, or the lines that say why not. */
+/** A document with its instance type and preference applied to its template, or the lines that say why not. */
 export type Applied =
   | { readonly document: ManifestDocument }
   | { readonly complaints: readonly string[] };
@@ -26,9 +26,9 @@ export function isInstancetype({ value }: ManifestDocument): boolean {
 }
 
 /**
- * Puts into the template of a VirtualMachine what its instance type and its preference say; both are looked
- * up in the same manifests. Without the type the template says only half of what the VM is. Other documents
- * are returned as they are.
+ * Applies the instance type and the preference of a VirtualMachine to its template; both are looked up in the
+ * same manifests. Without the type the template describes only half of the VM. Other documents are returned
+ * unchanged.
  */
 export function applyInstancetypes(
   document: ManifestDocument,
@@ -101,7 +101,7 @@ function specOf(
   });
   if (!document) {
     const place = scope === "cluster" ? "the cluster" : "the VM's namespace";
-    const message = `${at} names "${wanted.name}" of ${place}, which is not in the files; pass it with -f, or give the VMI`;
+    const message = `${at} names "${wanted.name}" of ${place}, which is not in the files; pass it with -f, or pass the VMI`;
     return { path, message };
   }
   const [issue] = checkObject(document.value).issues;

@@ -41,12 +41,17 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/rm.ts"),
   },
   doctor: {
-    summary: "check whether this host can run VMIs, and how to fix it; --clean removes leftovers",
+    summary:
+      "check whether this host can run VMIs, and say how to fix it; --clean removes leftovers",
     load: () => import("./commands/doctor.ts"),
   },
   why: {
     summary: "find the step of starting a VM that has not happened, and say why",
     load: () => import("./commands/why.ts"),
+  },
+  fence: {
+    summary: "confirm that a node of a cluster is off, so that its guests start elsewhere",
+    load: () => import("./commands/fence.ts"),
   },
   batch: {
     summary: "call any pure function of the packages by name, with one JSON request per line",

@@ -9,8 +9,8 @@ export function complaint(document: ManifestDocument, path: Path, message: strin
 }
 
 /**
- * The line for an error of one of the packages, which name the field in `path`. A VirtualMachine's
- * errors are about the VMI that is made of it: their fields stand in its template.
+ * The line for an error of one of the packages, which name the field in `path`. A VirtualMachine's errors are
+ * about the VMI that is made from it: their fields are in its template.
  */
 export function complaintOf(document: ManifestDocument, error: unknown, hint = ""): string {
   const { path, message } = Object(error) as { path?: unknown; message?: unknown };
@@ -27,7 +27,7 @@ const errorsOfPackages: ReadonlySet<string> = new Set([
   "LauncherPodError",
 ]);
 
-/** Whether an error is about what was given, so that other objects may still be served. */
+/** Whether an error is about the input, so that other objects may still be processed. */
 export function isAboutInput(error: unknown): boolean {
   return error instanceof Error && errorsOfPackages.has(error.name);
 }

@@ -10,11 +10,11 @@ test.each([
   ["spec", ["spec"]],
   ["", []],
   ["a..b", ["a"]],
-])("%s leads through %j", (text, path) => {
+])("%s has the steps %j", (text, path) => {
   expect(fieldPath(text)).toEqual(path);
 });
 
-test("reads back what paths are written as", () => {
+test("reads back written paths", () => {
   const name = fc.stringMatching(/^[A-Za-z][\w-]{0,10}$/);
   const key = fc.stringMatching(/^[a-z./"\\-]{1,10}$/);
   fc.assert(
@@ -24,7 +24,7 @@ test("reads back what paths are written as", () => {
   );
 });
 
-test("any text has a path, without going back and forth over it", () => {
+test("any text has a path, in linear time", () => {
   fc.assert(fc.property(fc.string(), (text) => void fieldPath(text)));
   expect(fieldPath('["'.repeat(50_000)).length).toBeLessThan(50_001);
 });

@@ -1,8 +1,8 @@
 const step = /\.?([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\[([^\]]*)\]/gy;
 
 /**
- * The steps of a field's name as Kubernetes writes it: `spec.disks[0].name`,
- * `metadata.labels["a/b"]`, `metadata.annotations[a/b]`. What does not look like a step ends it.
+ * The steps of a field's name as Kubernetes writes it: `spec.disks[0].name`, `metadata.labels["a/b"]`,
+ * `metadata.annotations[a/b]`. Anything that does not look like a step ends it.
  */
 export function fieldPath(text: string): (string | number)[] {
   const path: (string | number)[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { flush, isReaderGone, writeAll } from "./io.ts";
 import { main } from "./main.ts";
 
-/** A stream that takes some writes and then fails, as a pipe whose reader goes away. */
+/** A stream that accepts some writes and then fails, like a pipe whose reader goes away. */
 function pipe(takes: number, code = "EPIPE") {
   const taken: string[] = [];
   const stream = new Writable({
@@ -46,12 +46,12 @@ test("batch stops at the first answer that nobody reads", async () => {
   expect(taken).toHaveLength(1);
 });
 
-test("an output that fails otherwise is a failure", async () => {
+test("any other output error is a failure", async () => {
   const { code, err } = await run(["--help"], pipe(0, "ENOSPC").stream);
   expect({ code, err }).toEqual({ code: 1, err: "virtkit: write ENOSPC\n" });
 });
 
-test("once a write has failed the next ones throw its error", async () => {
+test("after a failed write, the next ones throw its error", async () => {
   const { stream } = pipe(0);
   await writeAll(stream, "a");
   const error: unknown = await flush(stream).catch((caught: unknown) => caught);

@@ -1,13 +1,13 @@
 import type { Readable, Writable } from "node:stream";
 
-/** What a command may touch of the process it runs in; tests pass their own. */
+/** The parts of the process that a command may use; tests pass their own. */
 export interface Io {
   readonly stdin: Readable;
   /** Data goes here, and nothing else. */
   readonly stdout: Writable;
   /** Messages for people go here. */
   readonly stderr: Writable;
-  /** Whether a person sees stdout: decides colour and layout, never content. */
+  /** Whether a person sees stdout: affects colour and layout, never content. */
   readonly isTerminal: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -25,7 +25,7 @@ export function processIo(): Io {
 
 /**
  * The first error of each stream that was written to. Node's own stdout forgets that it failed, and an
- * error that nobody listens for ends the process.
+ * unhandled error event ends the process.
  */
 const failures = new WeakMap<Writable, { error?: Error }>();
 
@@ -46,7 +46,7 @@ export function isReaderGone(stream: Writable, error: unknown): boolean {
   return code === "EPIPE" && failures.get(stream)?.error === error;
 }
 
-/** Waits until all that was written has been taken; throws the error of any write before. */
+/** Waits until everything was written; throws the error of any earlier write. */
 export async function flush(stream: Writable): Promise<void> {
   const failure = failureOf(stream);
   // Writes end in order, so this one is the last; its own error only repeats theirs.
@@ -57,8 +57,8 @@ export async function flush(stream: Writable): Promise<void> {
 }
 
 /**
- * Writes a chunk and waits until the stream takes more, so that a slow reader slows the writer. Throws
- * once any write has failed.
+ * Writes a chunk and waits until the stream accepts more, so that a slow reader slows the writer. Throws once
+ * any write has failed.
  */
 export async function writeAll(stream: Writable, chunk: string): Promise<void> {
   const failure = failureOf(stream);

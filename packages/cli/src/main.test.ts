@@ -7,11 +7,11 @@ test("--help lists every command on stdout and exits 0", async () => {
   expect(out).toContain("batch");
 });
 
-test("--version prints the version of the package alone", async () => {
+test("--version prints only the version of the package", async () => {
   expect((await virtkit(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test("help for one command comes from the command itself, however it is asked for", async () => {
+test("help for one command comes from the command itself, however it is requested", async () => {
   const asked = await Promise.all([virtkit(["batch", "--help"]), virtkit(["help", "batch"])]);
   for (const { code, out } of asked) {
     expect(code).toBe(0);

@@ -6,9 +6,9 @@ import { version } from "./version.ts";
 /**
  * Runs `virtkit` with the arguments after the program's name and returns the exit code.
  *
- * 0: done. 1: done, and the answer is no (an invalid object, say), or something failed. 2: the
- * command line is wrong. Data goes to stdout, everything else to stderr; once nobody reads stdout, as
- * after `| head`, it stops and that is no failure. Never throws.
+ * 0: done. 1: done, but the answer is no (for example an invalid object), or something failed. 2: the command
+ * line is wrong. Data goes to stdout, everything else to stderr; if nobody reads stdout any more, as after
+ * `| head`, it stops, which is not a failure. Never throws.
  */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   try {
@@ -40,7 +40,7 @@ async function dispatch(args: readonly string[], io: Io): Promise<number> {
   }
   const wanted = name === "help" ? (rest[0] ?? "") : name;
   const command = Object.hasOwn(commands, wanted) ? commands[wanted] : undefined;
-  if (!command) throw new UsageError(`there is no command "${wanted}"`);
+  if (!command) throw new UsageError(`"${wanted}" is not a command`);
   const module = await command.load();
   if (name === "help" || rest.includes("--help") || rest.includes("-h")) {
     await writeAll(io.stdout, `${module.help}\n`);

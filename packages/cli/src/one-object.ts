@@ -3,12 +3,12 @@ import type { Io } from "./io.ts";
 import { place } from "./place.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The fields of an object of which nothing else is known. */
+/** The fields of an unknown object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The one object in the file of an option. Throws where there is none or more, and where it is none,
- * with the place and with `wanted`: what to give instead.
+ * The single object in the file of an option. Throws if there is none or more than one, or if it is not an
+ * object, with the place and with `wanted`: what to pass instead.
  */
 export async function readOneObject(
   option: string,
@@ -27,7 +27,7 @@ export async function readOneObject(
   return { ...document, value: fieldsOf(document, wanted) };
 }
 
-/** The value of a document, which must be an object; throws with its place and what to give instead. */
+/** The value of a document, which must be an object; throws with its place and what to pass instead. */
 export function fieldsOf(document: ManifestDocument, wanted: string): Fields {
   const { source, value } = document;
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { formatObjects, outputFormat } from "./output.ts";
 
-test("JSON comes one object after the other, YAML as documents", () => {
+test("JSON has one object after the other, YAML has documents", () => {
   expect(formatObjects([{ a: 1 }, { b: [2] }], "json")).toBe(
     '{\n  "a": 1\n}\n{\n  "b": [\n    2\n  ]\n}\n',
   );
@@ -38,7 +38,7 @@ test("shared objects are written out, and toJSON and undefined are respected", (
   expect(formatObjects([{ a: shared, b: shared, c: undefined }], "yaml")).toBe("a: 2Gi\nb: 2Gi\n");
 });
 
-test("-o takes what the command writes, and its first format by default", () => {
+test("-o accepts what the command writes, and defaults to its first format", () => {
   expect(outputFormat(undefined, ["text", "json"])).toBe("text");
   expect(outputFormat("json", ["text", "json"])).toBe("json");
   expect(() => outputFormat("xml", ["text", "json"])).toThrow("use one of text, json");

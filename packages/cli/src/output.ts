@@ -17,14 +17,14 @@ export function outputFormat<const Format extends string>(
 }
 
 /**
- * Objects as text. YAML: documents with `---` between them, quoted so that readers of YAML 1.1
- * (kubectl) and 1.2 agree. JSON: one indented object after the other, as `kubectl` and `jq` read.
+ * Objects as text. YAML: documents separated by `---`, quoted so that readers of YAML 1.1 (kubectl) and 1.2
+ * agree. JSON: one indented object after the other, as `kubectl` and `jq` read it.
  */
 export function formatObjects(values: readonly unknown[], format: ObjectFormat): string {
   if (format === "json") {
     return values.map((value) => `${JSON.stringify(value, undefined, 2)}\n`).join("");
   }
-  // Through JSON first: what has a toJSON is written as that, and undefined is left out.
+  // Through JSON first: toJSON is respected, and undefined is left out.
   const plain = values.map((value) => JSON.parse(JSON.stringify(value ?? null)) as unknown);
   return plain
     .map((value) =>

@@ -3,7 +3,7 @@ import { UsageError } from "./usage-error.ts";
 
 type Config = Pick<ParseArgsConfig, "options" | "allowPositionals">;
 
-/** `parseArgs` of Node, whose complaints become a `UsageError`. */
+/** Node's `parseArgs`, with its errors as a `UsageError`. */
 export function parseOptions<const T extends Config>(
   args: readonly string[],
   config: T,

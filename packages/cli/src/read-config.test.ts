@@ -22,7 +22,7 @@ test.each([
   expect((await read(text)).cpuModel).toBe("Haswell");
 });
 
-test("without a file it is the default", async () => {
+test("uses the default without a file", async () => {
   expect((await readConfig(undefined, processIo())).cpuModel).toBeUndefined();
 });
 
@@ -33,6 +33,6 @@ test.each([
   ["cpuModel: 5\nsmbios: 1\n", /:1:1: spec\.configuration\.cpuModel .*\n.*:2:1: spec\.conf/],
   ["status: []\n", /:1:1: status must/],
   ["kind: KubeVirt\nspec:\n  configuration: {cpuModel: 5}\n", /:3:19: spec\.configuration\.cpu/],
-])("%j is refused with its place", async (text, words) => {
+])("refuses %j with its place", async (text, words) => {
   await expect(read(text)).rejects.toThrow(words);
 });

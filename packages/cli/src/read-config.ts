@@ -5,8 +5,8 @@ import { readOneObject } from "./one-object.ts";
 import { place } from "./place.ts";
 
 /**
- * The cluster configuration in the file of a `--config` option; the defaults where none is named.
- * Throws with the place of everything in it that is no configuration.
+ * The cluster configuration in the file of a `--config` option; by default KubeVirt's. Throws with the place of
+ * everything in it that is not valid.
  */
 export async function readConfig(file: string | undefined, io: Io): Promise<ClusterConfig> {
   if (file === undefined) return clusterConfig();

@@ -12,15 +12,15 @@ import { readOneObject } from "./one-object.ts";
 import { place } from "./place.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What is converted, and where it would run. */
+/** What to convert, and where it would run. */
 export interface Conversion {
   readonly vmi: VirtualMachineInstance;
   readonly environment: Environment;
 }
 
 /**
- * The VMI in the files, or that of the VM in them with its instance type, and the environment in another
- * one; an ordinary environment if none is named. Throws with the place of what cannot be read.
+ * The VMI in the files, or that of the VM in them with its instance type, and the environment in another one;
+ * by default an ordinary environment. Throws with the place of what cannot be read.
  */
 export async function readConversion(
   files: readonly string[],
@@ -46,7 +46,7 @@ export async function readConversion(
   return conversionOf(applied.document, await readEnvironment(environmentFile, io));
 }
 
-/** An environment as a file has it: with the parts of the KubeVirt object that matter. */
+/** An environment in a file: with the relevant parts of the KubeVirt object. */
 interface EnvironmentFile extends Omit<Environment, "config"> {
   readonly kubevirtConfiguration?: KubeVirtConfiguration;
   readonly kubevirtAnnotations?: Record<string, string>;
@@ -54,8 +54,8 @@ interface EnvironmentFile extends Omit<Environment, "config"> {
 }
 
 /**
- * The environment in a file; an ordinary one if none is named. Throws an `ApiError` where the cluster's
- * configuration in it is invalid.
+ * The environment in a file; by default an ordinary one. Throws an `ApiError` if the cluster's configuration in
+ * it is invalid.
  */
 export async function readEnvironment(file: string | undefined, io: Io): Promise<Environment> {
   if (file === undefined) return {};
@@ -71,14 +71,14 @@ export async function readEnvironment(file: string | undefined, io: Io): Promise
   return { ...others, config };
 }
 
-/** What says nothing of its kind is taken for a VMI, which then says what it lacks. */
+/** An object without a kind is read as a VMI, whose errors then say what is missing. */
 export function isVmOrVmi({ value }: ManifestDocument): boolean {
   const { kind } = Object(value) as { kind?: unknown };
   return kind === undefined || kind === "VirtualMachineInstance" || kind === "VirtualMachine";
 }
 
 /**
- * The VMI itself, or the one that a VM's controller would make, in the namespace `default` if it names none:
+ * The VMI itself, or the one that a VM's controller would create, in the namespace `default` if it has none:
  * the namespace is part of the domain's name.
  */
 export function conversionOf({ value }: ManifestDocument, environment: Environment): Conversion {

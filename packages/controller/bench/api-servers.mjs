@@ -15,11 +15,11 @@ function programs() {
     .find((folder) => existsSync(path.join(folder, "kube-apiserver")));
 }
 
-/** Whether a real API server can be started; else why not. */
+/** Whether a real API server can be started and, if not, why. */
 export function hasApiServer() {
   const folder = programs();
   const there = folder !== undefined && existsSync(path.join(folder, "kube-apiserver"));
-  return there || "no kube-apiserver is built here; npm run setup -- cluster builds it";
+  return there || "kube-apiserver is not built here; build it with: npm run setup -- cluster";
 }
 
 /** Starts etcd and kube-apiserver. */

@@ -9,7 +9,7 @@ import { startControllers } from "./measured-process.mjs";
 const program = fileURLToPath(new URL("preloaded-server.mjs", import.meta.url));
 
 /**
- * Resident KB of the controllers' process that has just learnt of so many objects, and of the same 20 s later.
+ * Resident KB of a controller process that has just read this many objects, and again 20 s later.
  * @param {Record<string, unknown>} objects by plural @param {number} count
  */
 export async function heldMemory(objects, count) {
@@ -32,7 +32,7 @@ export async function heldMemory(objects, count) {
   );
   const process_ = startControllers(kubeconfig);
   try {
-    // Quiet: it has read everything and looked at everything.
+    // Quiet: it has read and looked at everything.
     let before = -1;
     do {
       before = process_.cpu();

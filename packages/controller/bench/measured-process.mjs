@@ -4,10 +4,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const program = fileURLToPath(new URL("../src/testing/controller-process.mjs", import.meta.url));
-/** Of Linux, in seconds. */
+/** The length of a Linux clock tick, in seconds. */
 const tick = 1 / 100;
 
-/** The controllers in a process of their own. @param {string} kubeconfig */
+/** The controllers in their own process. @param {string} kubeconfig */
 export function startControllers(kubeconfig) {
   const child = spawn(process.execPath, [program, kubeconfig], {
     stdio: ["ignore", "inherit", "inherit"],

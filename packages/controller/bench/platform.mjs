@@ -22,6 +22,7 @@ export const pods = defineResource({ version, plural: "pods", kind: "Pod" });
 export const revisions = defineResource({
   ...{ group: "apps", version, plural: "controllerrevisions", kind: "ControllerRevision" },
 });
+export const nodes = defineResource({ version, plural: "nodes", kind: "Node", namespaced: false });
 const namespaces = defineResource({
   ...{ version, plural: "namespaces", kind: "Namespace", namespaced: false },
 });
@@ -40,7 +41,7 @@ export function clientOf(kubeconfig) {
   return new HttpClient({ server, credentials: async () => ({ headers, tls: { ca } }) });
 }
 
-/** Gives an API server the platform's kinds. @param {HttpClient} client */
+/** Installs the platform's kinds on an API server. @param {HttpClient} client */
 export async function installPlatform(client) {
   for (const crd of crds()) {
     const object = /** @type {KubeObject} */ (/** @type {unknown} */ (crd));
@@ -53,11 +54,11 @@ export async function installPlatform(client) {
   await client.create(namespaces, { metadata: { name: namespace } });
 }
 
-/** Waits until something is so; what it throws means not yet. @param {() => Promise<boolean>} isSo */
+/** Waits until a condition holds. An error means not yet. @param {() => Promise<boolean>} isSo */
 export async function soon(isSo, milliseconds = 120_000) {
   for (const end = Date.now() + milliseconds; Date.now() < end; ) {
     if (await isSo().catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  throw new Error(`it is not so after ${milliseconds / 1000} s`);
+  throw new Error(`the condition does not hold after ${milliseconds / 1000} s`);
 }

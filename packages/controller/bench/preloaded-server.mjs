@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 /**
- * Plays an API server that has many copies of settled objects and where nothing ever changes, as a program:
- * `preloaded-server.mjs FILE COUNT`. The file has the objects by their plural. Prints its port. Writes are refused.
+ * A program that plays an API server with many copies of settled objects, where nothing ever
+ * changes: `preloaded-server.mjs FILE COUNT`. The file has the objects by plural. Prints its port.
+ * Refuses writes.
  */
 const [file = "", count = "0"] = process.argv.slice(2);
 /** @type {Record<string, string>} */
@@ -17,7 +18,10 @@ const uids = [...JSON.stringify(templates).matchAll(/\\"uid\\":\\"([^"\\]+)\\"/g
   ([, uid]) => uid ?? "",
 );
 
-/** The copy with this number: other names, other UIDs. @param {string} template @param {number} n */
+/**
+ * The copy with this number, with its own names and UIDs. @param {string} template @param {number}
+ * n
+ */
 function copyOf(template, n) {
   let text = template.replaceAll("m-0", `m-${n}`);
   for (const uid of new Set(uids)) {

@@ -4,7 +4,7 @@ import { convert, domainFor, toXml } from "@virtkit/converter";
 /** @typedef {import("../../../tools/bench/benchmark.mjs").Benchmark} Benchmark */
 /** @typedef {{ vmi: any, context: any }} Conversion */
 
-/** What KubeVirt's own figures leave out: what reads host files while it converts. */
+/** Conversions that KubeVirt's figures leave out, because they read host files. */
 const hostKeys = [
   "pciDeviceNumaNodes",
   "hostFiles",
@@ -13,7 +13,7 @@ const hostKeys = [
   "launcherLogVerbosity",
 ];
 
-/** The recorded conversions that KubeVirt's figures are of, as text, to be parsed for each round. */
+/** The recorded conversions behind KubeVirt's figures, as text, to be parsed in each round. */
 const recorded = readRecorded();
 
 /** @returns {string[]} */
@@ -26,8 +26,8 @@ function readRecorded() {
 }
 
 /**
- * Parts in which the corpus is run, so that one is done before memory is collected, and while what
- * was parsed is still in the processor's cache, as where a VMI is converted when it arrives.
+ * The corpus runs in parts, so that each is done before memory is collected and while the parsed data is still
+ * in the CPU cache, as when a VMI is converted on arrival.
  */
 const parts = 40;
 
@@ -37,7 +37,7 @@ function freshCorpus(round) {
   return recorded.filter((_, at) => at % parts === turn).map((text) => JSON.parse(text));
 }
 
-/** A VMI with so many disks, half of them on virtio. @param {number} disks */
+/** A VMI with this many disks, half of them on virtio. @param {number} disks */
 function vmiWithDisks(disks) {
   const names = Array.from({ length: disks }, (_, at) => `d${at}`);
   const spec = {
@@ -122,7 +122,7 @@ export const benchmarks = [
           try {
             toXml(domainFor(vmi));
           } catch {
-            // Some need more of an environment; the time is spent all the same.
+            // Some need a larger environment; the time is spent all the same.
           }
         }
         return vmis.length;

@@ -33,8 +33,8 @@ let copy;
 let plain;
 
 /**
- * A second copy of the package, in which explain is never loaded: what the engine learns from
- * explaining cannot slow it down. It lies where its imports still find the other packages.
+ * A second copy of the package that never loads explain, so that explaining cannot affect how the engine
+ * optimizes it. It is in a place where its imports still find the other packages.
  */
 function plainPackage() {
   if (plain) return plain;
@@ -71,7 +71,7 @@ function withDisks(count) {
 /** @type {Benchmark[]} */
 export const benchmarks = [
   {
-    name: "converter: convert beside explain",
+    name: "converter: convert in a program that also explains",
     subject: {
       name: "convert, in a program that explains",
       prepare: () => {
@@ -85,14 +85,14 @@ export const benchmarks = [
       },
     },
     baseline: {
-      name: "convert, explain never loaded",
+      name: "convert, with explain never loaded",
       prepare: async () => ({ corpus: freshCorpus(), plain: await plainPackage() }),
       run: ({ corpus, plain: { convert: plainConvert } }) => {
         for (const { vmi, context } of corpus) plainConvert(vmi, context);
         return corpus.length;
       },
     },
-    goal: "1 x, within noise: what is not asked for costs nothing",
+    goal: "1 x, within noise: explain costs nothing unless it is used",
     close: () => rmSync(copy ?? "", { recursive: true, force: true }),
   },
   {

@@ -39,8 +39,8 @@ import { rootComplex } from "./placement/root-complex.ts";
 import { disks } from "./storage/disks.ts";
 
 /**
- * Everything that makes up a domain, in order. Up to the disks each stands by itself; what follows
- * arranges what is there: memory and CPUs onto the host, devices onto buses.
+ * Everything that makes up a domain, in order. Up to the disks each is independent; the following ones arrange
+ * what exists: memory and CPUs on the host, devices on buses.
  */
 export const configurators: readonly Configurator[] = [
   identity,

@@ -10,9 +10,9 @@ export interface ConverterContext {
   /** The guest's architecture as Kubernetes names it; an unknown one is treated as `amd64`. */
   readonly architecture: string;
   readonly hostArchitecture?: string | null;
-  /** Whether a guest of another architecture than the host's is emulated. */
+  /** Whether a guest of an architecture other than the host's is emulated. */
   readonly allowCrossArchEmulation?: boolean | null;
-  /** Whether software emulation may stand in for a missing hypervisor device. */
+  /** Whether software emulation may replace a missing hypervisor device. */
   readonly allowEmulation?: boolean | null;
   readonly hypervisorDeviceAvailable?: boolean | null;
   /** `kvm` or `hyperv-direct`. */
@@ -27,12 +27,12 @@ export interface ConverterContext {
   /** Overlay that tracks changed blocks, by volume name. */
   readonly applyCBT?: Readonly<Record<string, string>> | null;
   readonly hotplugVolumes?: Readonly<Record<string, VolumeStatus>> | null;
-  /** Volumes that are there from the start; empty means that all are. */
+  /** Volumes that exist from the start; empty means all. */
   readonly permanentVolumes?: Readonly<Record<string, VolumeStatus>> | null;
-  /** What `qemu-img info` says of the images of container disks, by volume name. */
+  /** The output of `qemu-img info` for the images of container disks, by volume name. */
   readonly disksInfo?: Readonly<Record<string, DiskInfo>> | null;
   readonly ephemeralDiskDir?: string | null;
-  /** Volumes that are allocated in full: no space may be given back. */
+  /** Fully allocated volumes: their space must not be given back. */
   readonly volumesDiscardIgnore?: readonly string[] | null;
   readonly smBios?: ClusterSmbios | null;
   readonly sriovDevices?: readonly AssignedHostDevice[] | null;
@@ -54,7 +54,7 @@ export interface ConverterContext {
   /** How an interface is attached (`tap`), by interface name. */
   readonly domainAttachmentByInterfaceName?: Readonly<Record<string, string>> | null;
   readonly iommufdEnabled?: boolean | null;
-  /** What the platform calls annotations and directories, where that is not what KubeVirt calls them. */
+  /** The platform's names for annotations and directories, if they differ from KubeVirt's. */
   readonly names?: NamesOptions | null;
   /** What the conversion looks up on the node; few VMIs need it. */
   readonly host?: HostFacts | null;
@@ -71,13 +71,13 @@ export interface NodeCell {
   readonly cpus?: readonly NodeCpu[] | null;
 }
 
-/** A CPU and the CPUs of the same core, itself included. */
+/** A CPU and the CPUs of the same core, including itself. */
 export interface NodeCpu {
   readonly id?: number;
   readonly siblings?: readonly number[] | null;
 }
 
-/** What is known of a disk image. */
+/** What is known about a disk image. */
 export interface DiskInfo {
   readonly format: string;
   readonly "backing-filename"?: string;
@@ -85,7 +85,7 @@ export interface DiskInfo {
   readonly "virtual-size"?: number;
 }
 
-/** What guests are told about their maker. */
+/** What guests read about their manufacturer. */
 export interface ClusterSmbios {
   readonly manufacturer?: string;
   readonly product?: string;
@@ -94,16 +94,16 @@ export interface ClusterSmbios {
   readonly family?: string;
 }
 
-/** The firmware that was chosen for the guest. */
+/** The firmware chosen for the guest. */
 export interface EfiConfiguration {
   readonly EFICode: string;
   readonly EFIVars: string;
   readonly SecureLoader: boolean;
-  /** libvirt chooses the firmware; the paths are empty then. */
+  /** libvirt chooses the firmware; the paths are then empty. */
   readonly UsesFirmwareAutoSelection: boolean;
 }
 
-/** A host device that was assigned to the guest. Empty strings stand for nothing. */
+/** A host device that is assigned to the guest. Empty strings mean nothing. */
 export interface AssignedHostDevice {
   readonly Type: string;
   readonly Managed?: string;
@@ -119,7 +119,7 @@ export interface AssignedHostDevice {
   readonly ACPI?: { readonly NodeSet?: string } | null;
 }
 
-/** An address of an {@link AssignedHostDevice}. Empty strings stand for nothing. */
+/** An address of an {@link AssignedHostDevice}. Empty strings mean nothing. */
 export interface AssignedAddress {
   readonly Type?: string;
   readonly Domain?: string;
@@ -142,9 +142,9 @@ export interface HostFacts {
   readonly launcherLogVerbosity?: string;
   /** Block sizes by path, for disks that match their volume. */
   readonly blockSizes?: Readonly<Record<string, BlockSizes>>;
-  /** NUMA node of PCI devices as sysfs says it, by address (`0000:81:00.0`). */
+  /** NUMA node of PCI devices according to sysfs, by address (`0000:81:00.0`). */
   readonly pciDeviceNumaNodes?: Readonly<Record<string, string>>;
-  /** CPU list of NUMA nodes as sysfs says it, by node. */
+  /** CPU list of NUMA nodes according to sysfs, by node. */
   readonly hostNumaNodeCPUs?: Readonly<Record<string, string>>;
   /** Emulators that are installed, by path. */
   readonly emulatorBinaries?: readonly string[];
@@ -152,7 +152,7 @@ export interface HostFacts {
   readonly hostFiles?: Readonly<Record<string, string>>;
 }
 
-/** What a block device, or the file system of an image, says of its sizes, in bytes. */
+/** The sizes of a block device, or of the file system of an image, in bytes. */
 export interface BlockSizes {
   readonly logical?: number;
   readonly physical?: number;

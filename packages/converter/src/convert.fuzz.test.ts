@@ -30,7 +30,7 @@ const odd = fc.constantFrom<unknown>(
   "1e999",
 );
 
-/** A VMI with a few of its values replaced by odd ones. */
+/** A VMI with a few values replaced by odd ones. */
 const damaged = fc
   .tuple(
     fc.nat({ max: subjects.length - 1 }),
@@ -53,11 +53,11 @@ function replaceOne(root: object, place: number, value: unknown): void {
   };
   collect(root);
   const chosen = holders[place % holders.length];
-  // A copy: a value that is put in twice would make a cycle.
+  // A copy: a value that is inserted twice would make a cycle.
   if (chosen) chosen[0][chosen[1]] = structuredClone(value);
 }
 
-/** The kind of error that a conversion of a damaged VMI ends with, if any. */
+/** The kind of error from converting a damaged VMI, if any. */
 function outcome(run: () => unknown, name: (result: unknown) => string = () => "a domain"): string {
   try {
     return name(run());
@@ -77,7 +77,7 @@ describe("a damaged VMI", () => {
     );
   });
 
-  test("becomes the same, whether or not it is copied into one shape first", () => {
+  test("gives the same result whether or not it is copied into one shape first", () => {
     fc.assert(
       fc.property(damaged, ({ vmi, context }) => {
         const run = (how: typeof convert): string =>
@@ -92,7 +92,7 @@ describe("a damaged VMI", () => {
     );
   });
 
-  test("would crash the configurators themselves: the attack is strong enough", () => {
+  test("control: the same VMIs would crash the configurators themselves", () => {
     const attack = fc.check(
       fc.property(damaged, ({ vmi }) => {
         const draft = {

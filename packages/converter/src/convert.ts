@@ -42,8 +42,8 @@ export function convert(
 }
 
 /**
- * As {@link convert}, but a VMI that is not shaped like one may make it throw anything. Reads the very
- * object that it is given, and no more of it than it needs: an explanation records what is read.
+ * Like {@link convert}, but a VMI of the wrong shape may make it throw anything. Reads only what it needs of
+ * the given object itself: an explanation records what is read.
  */
 export function convertUnguarded(
   vmi: VirtualMachineInstance,
@@ -59,7 +59,7 @@ function draftOf(vmi: VirtualMachineInstance, context: ConverterContext): Draft 
   return draft;
 }
 
-/** The domain after the hooks, which are shown the VMI as it was given. */
+/** The domain after the hooks, which get the VMI as it was given. */
 function finished(
   { domain }: Draft,
   vmi: VirtualMachineInstance,

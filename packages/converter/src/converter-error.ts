@@ -1,16 +1,16 @@
 /** The kind of a {@link ConverterError}, for programs. */
 export type ConverterErrorCode =
-  /** The VMI asks for something that no domain can express, or leaves out what one needs. */
+  /** The VMI asks for something that no domain can express, or lacks something that is needed. */
   | "CONVERTER_VMI_INVALID"
-  /** The VMI is not shaped like one: a list where an object belongs, say. */
+  /** The VMI has the wrong shape, for example a list instead of an object. */
   | "CONVERTER_VMI_MALFORMED"
-  /** The node or the cluster does not have what the VMI needs. */
+  /** The node or the cluster lacks something that the VMI needs. */
   | "CONVERTER_CONTEXT_INVALID"
-  /** A hook threw, or returned what is no domain. */
+  /** A hook threw an error, or returned something that is not a domain. */
   | "CONVERTER_HOOK_FAILED"
   /** A value cannot be written in XML. */
   | "CONVERTER_XML_INVALID"
-  /** A document is no XML, or no domain. */
+  /** A document is not XML, or not a domain. */
   | "CONVERTER_XML_MALFORMED";
 
 /** Details of a {@link ConverterError}. */
@@ -19,11 +19,11 @@ export interface ConverterErrorOptions extends ErrorOptions {
   readonly path?: string;
   /** Line of a document, from 1. */
   readonly line?: number;
-  /** Column of that line, from 1. */
+  /** Column in that line, from 1. */
   readonly column?: number;
 }
 
-/** The one error class of this package. The message names the field, what was found, and what to do. */
+/** The error class of this package. The message names the field, what was found, and what to do. */
 export class ConverterError extends Error {
   override readonly name = "ConverterError";
   readonly code: ConverterErrorCode;

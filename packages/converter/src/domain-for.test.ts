@@ -5,13 +5,13 @@ import { smallVmi } from "./testing/conversion.ts";
 import { toXml } from "./xml/to-xml.ts";
 
 describe("domainFor", () => {
-  test("needs no more than a VMI", () => {
+  test("needs only a VMI", () => {
     const domain = domainFor({ metadata: { name: "vm" }, spec: { domain: { devices: {} } } });
     expect(domain).toMatchObject({ type: "kvm", os: { type: { machine: "q35" } } });
     expect(domain.devices.interfaces).toHaveLength(1);
   });
 
-  test("changes nothing that it is given, and gives the same each time", () => {
+  test("does not change its arguments, and returns the same each time", () => {
     const vmi = smallVmi({
       devices: { disks: [{ name: "c", disk: {} }] },
       spec: { volumes: [{ name: "c", containerDisk: { image: "i" } }] },
@@ -23,7 +23,7 @@ describe("domainFor", () => {
     expect(vmi).toEqual(before);
   });
 
-  test("adds an input device for a VM that asks", () => {
+  test("adds an input device for a VM on request", () => {
     const vmi = smallVmi({ devices: { autoattachInputDevice: true } });
     expect(domainFor(vmi, { ownedByVM: true }).devices.inputs).toMatchObject([
       { alias: { name: "ua-default-0" } },
@@ -32,7 +32,7 @@ describe("domainFor", () => {
   });
 });
 
-describe("a VMI that is none", () => {
+describe("an invalid VMI", () => {
   test.each<[unknown, string]>([
     [null, "(root)"],
     [{}, "spec"],

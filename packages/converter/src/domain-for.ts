@@ -53,13 +53,13 @@ export function prepareVmi(
   }
 }
 
-/** What is missing may be among the defaults; what is of the wrong type cannot be read at all. */
+/** A missing field may be among the defaults; one of the wrong type cannot be read at all. */
 function requireShape(vmi: VirtualMachineInstance): void {
   const problem = typeProblem(VirtualMachineInstanceSchema, vmi);
   if (problem) throw malformedAt(problem);
 }
 
-/** A VM's controller adds an input device where one is asked for and there is none. */
+/** A VM's controller adds an input device on request if there is none. */
 function withInputDevice(vmi: VirtualMachineInstance): VirtualMachineInstance {
   const { devices } = vmi.spec.domain;
   if (!devices?.autoattachInputDevice || (devices.inputs ?? []).length > 0) return vmi;

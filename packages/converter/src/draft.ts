@@ -7,7 +7,7 @@ import type { ConverterContext } from "./context.ts";
 import type { LauncherPaths } from "./launcher-paths.ts";
 import type { Domain } from "./model/domain.ts";
 
-/** A conversion under way: what it starts from, what follows from that at once, and the domain. */
+/** A conversion in progress: its inputs, what follows from them at once, and the domain. */
 export interface Draft {
   readonly vmi: VirtualMachineInstance;
   /** `vmi.spec.domain`. */
@@ -19,20 +19,20 @@ export interface Draft {
   readonly names: Names;
   readonly paths: LauncherPaths;
   readonly architecture: Architecture;
-  /** The guest's sockets, cores and threads as requested, without those that can be plugged in. */
+  /** The requested sockets, cores and threads, without those that can be plugged in. */
   readonly topology: CpuTopology;
   readonly ioThreads: IoThreadPlan;
-  /** Model of virtio devices: transitional or not, or neither where there is no PCI. */
+  /** Model of virtio devices: transitional or not, or neither without PCI. */
   readonly virtioModel: string;
-  /** `on` where the guest's memory is encrypted, so that virtio devices must use its IOMMU. */
+  /** `on` if the guest's memory is encrypted, so that virtio devices must use its IOMMU. */
   readonly iommu: "on" | undefined;
   readonly domain: Domain;
 }
 
-/** Makes one device or concept of the domain. May throw a `ConverterError`; the draft is lost then. */
+/** Makes one device or concept of the domain. May throw a `ConverterError`; the draft must not be used then. */
 export interface Configurator {
   readonly name: string;
-  /** What it makes, in a sentence; explanations show it. */
+  /** One sentence on what it makes, for explanations. */
   readonly summary: string;
   configure(draft: Draft): void;
 }

@@ -2,16 +2,15 @@ import { type Domain, domainElement } from "./model/domain.ts";
 import type { AnyElementType, AnyField } from "./model/element.ts";
 import { findUnwritable, type Unwritable } from "./xml/find-unwritable.ts";
 
-/** What no domain is without. */
+/** What every domain has. */
 const required = ["type", "name", "metadata", "memory", "os", "cpu", "devices"] as const;
 
-/** Deeper than any domain; stops at an object that holds itself. */
+/** Deeper than any domain; stops at a cyclic object. */
 const maxDepth = 100;
 
 /**
- * Where a value that should be a domain is none: not an object, without what every domain has, with
- * a property that the model does not know (and that would be lost on writing), or with a value that
- * cannot be written. `undefined` if it is one.
+ * Where a value is not a valid domain: not an object, without what every domain has, with an unknown property
+ * (which would be lost on writing), or with a value that cannot be written. `undefined` if it is valid.
  */
 export function findDomainProblem(value: unknown): Unwritable | undefined {
   if (typeof value !== "object" || value === null) {
@@ -66,7 +65,7 @@ function findUnknownIn(
   return undefined;
 }
 
-/** Whether what the model does not know has an end. */
+/** Whether unknown parts are finite. */
 function isTree(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return true;
   return depth < maxDepth && Object.values(value).every((child) => isTree(child, depth + 1));

@@ -9,7 +9,7 @@ import { abiBreak } from "./testing/guest-abi.ts";
 import { type Representative, representativeVmis } from "./testing/representative-vmis.ts";
 import { toXml } from "./xml/to-xml.ts";
 
-/** The document that libvirt would be given. */
+/** The document for libvirt. */
 function documentOf({ vmi, environment }: Representative): string {
   const prepared = prepareVmi(vmi, environment);
   const context = resolveContext(prepared, environment);
@@ -20,7 +20,7 @@ function golden(name: string): URL {
   return new URL(`testing/golden/${name}.xml`, import.meta.url);
 }
 
-/** Set to write the golden documents anew, after a change that is meant to be seen by guests. */
+/** Set to write the golden documents again, after a change that guests are meant to see. */
 const update = process.env["VIRTKIT_UPDATE_GOLDEN"] === "1";
 
 describe("what a guest sees of its hardware", () => {
@@ -35,7 +35,7 @@ describe("what a guest sees of its hardware", () => {
     ).toEqual([]);
   });
 
-  test("is watched: a change is found, with what it breaks", () => {
+  test("control: a change is found, with what it breaks", () => {
     const [first] = representativeVmis;
     if (!first) throw new Error("there are none");
     const recorded = readFileSync(golden(first.name), "utf8");

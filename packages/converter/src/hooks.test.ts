@@ -21,7 +21,7 @@ function failureOf(apply: (domain: Domain) => unknown): ConverterError {
 }
 
 describe("hooks", () => {
-  test("edit the finished domain, each what the one before it returned", () => {
+  test("edit the finished domain, each the result of the previous one", () => {
     const append = (text: string): DomainHook => ({
       name: text,
       apply: (domain) => ({ ...domain, name: domain.name + text }),
@@ -62,7 +62,7 @@ describe("hooks", () => {
     expect(toXml(convertWith(hook))).toContain("\n  <perf/>\n</domain>");
   });
 
-  test("that throw are named, with what they threw as the cause", () => {
+  test("that throw are named, with the error as the cause", () => {
     const cause = new Error("no luck");
     const error = failureOf(() => {
       throw cause;
@@ -88,7 +88,7 @@ describe("hooks", () => {
         return { ...domain, extra };
       },
     ],
-  ])("that return no domain are named, and where: %s", (message, apply) => {
+  ])("that do not return a domain are named, with the place: %s", (message, apply) => {
     const error = failureOf(apply);
     expect(error.code).toBe("CONVERTER_HOOK_FAILED");
     expect(error.message).toContain('hook "bad"');

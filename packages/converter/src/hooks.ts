@@ -20,18 +20,18 @@ import type { Domain } from "./model/domain.ts";
  * ```
  */
 export interface DomainHook {
-  /** What errors and explanations call it. */
+  /** Its name in errors and explanations. */
   readonly name: string;
-  /** What it does, in a sentence, for explanations. */
+  /** One sentence on what it does, for explanations. */
   readonly summary?: string;
   apply(domain: Domain, vmi: VirtualMachineInstance): Domain;
 }
 
 /**
- * Runs hooks in their order, each on what the one before it returned.
+ * Runs hooks in order, each on the result of the previous one.
  *
- * @throws ConverterError `CONVERTER_HOOK_FAILED` with the hook's name, if one throws or returns what
- * is no domain, or none that can be written as XML.
+ * @throws ConverterError `CONVERTER_HOOK_FAILED` with the hook's name, if one throws, or returns something that
+ * is not a domain or cannot be written as XML.
  */
 export function applyHooks(
   hooks: readonly DomainHook[],
@@ -53,6 +53,6 @@ export function applyHook(hook: DomainHook, domain: Domain, vmi: VirtualMachineI
   }
   const misfit = findDomainProblem(result);
   if (!misfit) return result;
-  const message = `returned what is no domain: ${misfit.path || "it"} ${misfit.message}`;
+  const message = `did not return a domain: ${misfit.path || "it"} ${misfit.message}`;
   throw new ConverterError("CONVERTER_HOOK_FAILED", message, { path });
 }

@@ -16,7 +16,7 @@ export class LauncherPaths {
   readonly #containerDisks: string;
   readonly #hotplugDisks: string;
   readonly #emptyDisks: string;
-  /** Directory of the overlays that vanish with the guest, unless the context names another. */
+  /** Directory of the ephemeral overlays, unless the context names another. */
   readonly ephemeralDisks: string;
   /** ISO image of the service account's token. */
   readonly serviceAccountIso: string;
@@ -61,7 +61,7 @@ export class LauncherPaths {
     return `${this.#private}/vmi-disks/${volume}/${file}`;
   }
 
-  /** Image of a host disk; the volume's own directory if the path on the host names no file. */
+  /** Image of a host disk; the volume's own directory if the path on the host does not name a file. */
   hostDiskImage(volume: string, path: string): string {
     const file = baseName(path);
     return file === "." || file === "/"
@@ -97,7 +97,7 @@ export class LauncherPaths {
       : `${this.#containerDisks}/kernel-boot/${base}`;
   }
 
-  /** ISO image made of a ConfigMap, Secret, downward API or sysprep volume. */
+  /** ISO image made from a ConfigMap, Secret, downward API or sysprep volume. */
   generatedIso(kind: "config-map" | "secret" | "downwardapi" | "sysprep", volume: string): string {
     return `${this.#private}/${kind}-disks/${volume}.iso`;
   }
@@ -117,7 +117,7 @@ export class LauncherPaths {
     return `${this.#emptyDisks}/${volume}.qcow2`;
   }
 
-  /** Overlay of a volume; it vanishes with the guest. */
+  /** Overlay of a volume; it is deleted with the guest. */
   ephemeralOverlay(directory: string | null | undefined, volume: string): string {
     return `${directory ?? this.ephemeralDisks}/${volume}/disk.qcow2`;
   }

@@ -25,9 +25,9 @@ function isKnown(text: string, known: readonly Known[]): boolean {
   return known.some(({ pattern }) => pattern.test(text));
 }
 
-/** Defines a domain and reads it back; what is lost or refused, unless it is known and why. */
+/** Defines a domain and reads it back; returns what is lost or refused, unless that is known. */
 async function surprises(domain: Domain, worker = 0): Promise<string[]> {
-  // libvirt takes the firmware's UUID for the domain's, and two domains cannot share one.
+  // libvirt uses the firmware's UUID as the domain's, and two domains cannot share one.
   const uuid = `00000000-0000-4000-8000-00000000000${worker}`;
   const xml = withoutMaxMemory(toXml(domain)).replace(
     /(<entry name="uuid">)[^<]*/,
@@ -65,7 +65,7 @@ async function allSurprises(domains: readonly Domain[]): Promise<string[]> {
 }
 
 describe("a real libvirt", { timeout: 300_000 }, () => {
-  test("takes every kind of guest and gives back what was asked for", async () => {
+  test("accepts every kind of guest and returns what was requested", async () => {
     const domains = representativeVmis
       .filter(({ vmi }) => vmi.spec.architecture === "amd64")
       .map(({ vmi, environment }) => domainFor(vmi, environment));
@@ -75,14 +75,14 @@ describe("a real libvirt", { timeout: 300_000 }, () => {
   const cases = conversions().filter(
     ({ xml, vmi, resolved }) => xml && vmi && resolved?.architecture === "amd64",
   );
-  test("takes what KubeVirt's own code makes of VMIs", async () => {
+  test("accepts what KubeVirt's own code makes of VMIs", async () => {
     const domains = cases.flatMap(({ vmi, resolved, environment }) =>
       vmi && resolved ? [convert(vmi, { ...resolved, host: hostFacts(environment) })] : [],
     );
     expect(await allSurprises(domains)).toEqual([]);
   });
 
-  test("is asked in earnest: an element that it does not know is missed", async () => {
+  test("control: an element that it does not know is found missing", async () => {
     const [first] = representativeVmis;
     const domain = domainFor(first?.vmi ?? { spec: { domain: { devices: {} } } });
     domain.extra = { children: [{ name: "nonsense", attributes: { a: "b" } }] };

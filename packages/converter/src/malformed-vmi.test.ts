@@ -5,7 +5,7 @@ import { domainFor } from "./domain-for.ts";
 test.each([
   ["domainFor", (vmi: never) => domainFor(vmi)],
   ["convert", (vmi: never) => convert(vmi, { architecture: "amd64" })],
-])("%s names the field that is malformed once", (_, make) => {
+])("%s names the malformed field once", (_, make) => {
   expect(() => make({ spec: 7 } as never)).toThrow(
     expect.objectContaining({
       code: "CONVERTER_VMI_MALFORMED",

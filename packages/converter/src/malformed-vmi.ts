@@ -7,9 +7,9 @@ import {
 import { ConverterError, isConverterError } from "./converter-error.ts";
 
 /**
- * What to throw for an error in a conversion. Those that say themselves what is wrong stay as they
- * are; any other comes of a VMI that is not shaped like one, and the schema says where. The shape is
- * looked at only now, since checking it takes longer than converting.
+ * The error to throw for a failed conversion. Errors that say what is wrong are kept; any other comes from a
+ * VMI of the wrong shape, and the schema says where. The shape is checked only now, because that takes longer
+ * than converting.
  */
 export function malformedVmi(cause: unknown, vmi: VirtualMachineInstance): unknown {
   if (isConverterError(cause)) return cause;
@@ -21,7 +21,7 @@ export function malformedVmi(cause: unknown, vmi: VirtualMachineInstance): unkno
   return new ConverterError("CONVERTER_VMI_MALFORMED", message, { cause, path: "spec" });
 }
 
-/** The error for what a schema found; both begin with the field, which is named once. */
+/** The error for a schema issue; both begin with the field, which is named once. */
 export function malformedAt({ path, message }: ShapeProblem, cause?: unknown): ConverterError {
   const found = message.startsWith(`${path} `) ? message.slice(path.length + 1) : message;
   return new ConverterError("CONVERTER_VMI_MALFORMED", found, { cause, path });

@@ -2,7 +2,7 @@ import { type Names, type NamesOptions, names } from "@virtkit/api/names";
 import type { ConverterContext } from "./context.ts";
 import { LauncherPaths } from "./launcher-paths.ts";
 
-/** What a platform calls things, and where its launchers have their files. */
+/** A platform's names, and the paths of its launchers' files. */
 export interface Platform {
   readonly names: Names;
   readonly paths: LauncherPaths;
@@ -10,10 +10,10 @@ export interface Platform {
 
 const kubevirt = platform(names());
 
-/** By the options that stand for them: making all names takes longer than a conversion. */
+/** By their options: creating all names takes longer than a conversion. */
 const others = new WeakMap<NamesOptions, Platform>();
 
-/** The platform of a context; KubeVirt's where it names none. */
+/** The platform of a context; KubeVirt by default. */
 export function platformOf({ names: options }: Pick<ConverterContext, "names">): Platform {
   if (!options) return kubevirt;
   let other = others.get(options);

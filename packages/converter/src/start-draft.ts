@@ -30,7 +30,7 @@ export function startDraft(vmi: VirtualMachineInstance, context: ConverterContex
   };
 }
 
-/** With every property from the start: objects of one shape are read several times as fast as of many. */
+/** With every property from the start: objects of one shape are read several times as fast. */
 function emptyDomain(arch: string): Domain {
   return {
     type: "kvm",

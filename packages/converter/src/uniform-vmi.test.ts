@@ -5,9 +5,9 @@ import { representativeVmis } from "./testing/representative-vmis.ts";
 import { uniformVmi } from "./uniform-vmi.ts";
 
 describe("uniformVmi", () => {
-  test.each(representativeVmis)("says the same and changes nothing: $name", ({ vmi }) => {
+  test.each(representativeVmis)("means the same and changes nothing: $name", ({ vmi }) => {
     const before = structuredClone(vmi);
-    // `toEqual` takes what is `undefined` for what is not there.
+    // `toEqual` treats `undefined` as missing.
     expect(uniformVmi(vmi)).toEqual(before);
     expect(vmi).toStrictEqual(before);
   });
@@ -43,9 +43,9 @@ describe("uniformVmi", () => {
   test.each([
     ["no VMI", null],
     ["no spec", {}],
-    ["a text as the spec", { spec: "x" }],
+    ["a string as the spec", { spec: "x" }],
     ["no domain", { spec: { volumes: "abc" } }],
-    ["a null as the devices", { spec: { domain: { devices: null } } }],
+    ["null as the devices", { spec: { domain: { devices: null } } }],
     [
       "odd disks",
       { spec: { domain: { devices: { disks: [null, "x", 1], interfaces: "abc" } }, volumes: {} } },

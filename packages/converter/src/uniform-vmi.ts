@@ -13,19 +13,19 @@ import type {
 } from "@virtkit/api/schema";
 
 /*
- * A VMI says only what differs from the defaults, so that hardly two are made of objects with the same
- * properties. The engine is quick with objects that have the same ones; where it meets a hundred kinds
- * of them it looks for each property, there or not, in each object anew. So the parts of a VMI that
- * differ most are copied once into objects that have all properties of their type, most `undefined`.
+ * A VMI sets only what differs from the defaults, so hardly two have objects with the same properties. The
+ * engine is fast with objects of one shape; with a hundred shapes it searches each object for each property,
+ * present or not. So the parts of a VMI that differ most are copied once into objects that have all properties
+ * of their type, most of them `undefined`.
  */
 
-/** The properties of a type, all of them there and without a value. */
+/** The properties of a type, all present and without a value. */
 type Blank<T> = { [K in keyof T]-?: undefined };
 
-/** An object of a type, with properties that may be there and `undefined`. */
+/** An object of a type, with properties that may be present and `undefined`. */
 type Filled<T> = { [K in keyof T]: T[K] | undefined };
 
-/** A VMI that says the same, in objects of one shape each. What is not an object stays as it is. */
+/** An equal VMI, in objects of one shape each. What is not an object stays as it is. */
 export function uniformVmi(vmi: VirtualMachineInstance): VirtualMachineInstance {
   if (!isObject(vmi) || !isObject(vmi.spec)) return vmi;
   const { apiVersion, kind, metadata, status } = vmi;
@@ -66,7 +66,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Goes through what is there, since that is less than what could be. */
+/** Walks what is present, which is less than what is possible. */
 function filled<T>(blank: Blank<T>, source: T): Filled<T> {
   const copy: Filled<T> = blank;
   for (const key in source) {

@@ -21,7 +21,7 @@ const close = async () => {
 const available = () =>
   (process.getuid?.() === 0 && existsSync("/usr/sbin/libvirtd")) || "needs root and libvirtd";
 
-/** Thrown in the place of `domainCreate`: what comes after it is not ours. */
+/** Thrown in place of `domainCreate`: what comes after it is not ours. */
 class Reached extends Error {}
 
 /**
@@ -47,7 +47,7 @@ async function untilCreate({ libvirt, manager }) {
   return 1;
 }
 
-/** A launcher does it once, with code that has never run: milliseconds of CPU in a new process. */
+/** A launcher does this once, with cold code: milliseconds of CPU time in a new process. */
 function coldCpu() {
   if (available() !== true) return "not known";
   const program = `
@@ -68,7 +68,8 @@ function coldCpu() {
 }
 
 /**
- * Makes the guest's disks and writes the document that we define, for `virsh` to define the same.
+ * Creates the guest's disks and writes the document that we define, so that `virsh` can define the
+ * same.
  * @param {Room} started
  */
 async function definitionOf(started) {

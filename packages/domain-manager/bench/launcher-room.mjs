@@ -13,7 +13,7 @@ const identity = {
   podUid: "pod",
 };
 
-/** A machine with what most have: a network, cloud-init and a disk. */
+/** A VMI with the usual parts: a network, cloud-init and a disk. */
 const manifest = JSON.stringify({
   apiVersion: "kubevirt.io/v1",
   kind: "VirtualMachineInstance",
@@ -60,7 +60,7 @@ export function requestOf() {
   return { vmi, context, pod, mayRun: MayRun.fromAgent({ vmiUid, podUid, epoch: 1 }) };
 }
 
-/** A daemon with the directories, kernel and TAP of a launcher, in a sandbox of its own. */
+/** A daemon with the directories, kernel and TAP of a launcher, in its own sandbox. */
 export async function startRoom() {
   const daemon = await startLibvirtd();
   const root = `${daemon.directory}/launcher`;
@@ -108,7 +108,7 @@ export async function startRoom() {
         names: own,
         disks: { owner: { uid: 107, gid: 107 } },
       }),
-    /** Ends the guest and forgets it and what it wrote. */
+    /** Ends the guest and removes it with everything that it wrote. */
     clear: async () => {
       await daemon.virsh("destroy", domain).catch(() => "");
       await daemon.virsh("undefine", domain).catch(() => "");

@@ -7,7 +7,10 @@ import { startLibvirtd } from "@virtkit/lab";
 /** @typedef {import("@virtkit/domain-manager/libvirt").Libvirt} Libvirt */
 /** @typedef {import("@virtkit/domain-manager/libvirt").DomainRef} DomainRef */
 
-/** The C client behind Python: reads "what count" a line, calls that often, and answers a line. */
+/**
+ * The C client behind Python: reads a line "what count", makes the call that many times, and answers with a
+ * line.
+ */
 const python = `
 import libvirt, sys
 connection = libvirt.open(sys.argv[1])
@@ -22,7 +25,7 @@ for line in sys.stdin:
     print("done", flush=True)
 `;
 
-/** Four guests that stand still: the calls are measured, not the guests. */
+/** Four idle guests: the calls are measured, not the guests. */
 const domainXml = (/** @type {number} */ index) => `<domain type='qemu'>
   <name>bench${index}</name><memory unit='MiB'>32</memory><vcpu>1</vcpu>
   <os><type arch='x86_64' machine='q35'>hvm</type></os>
@@ -38,7 +41,7 @@ async function startBench() {
     const xml = domainXml(index);
     domains.push((await libvirt.call("domainCreateXml", { xml, flags: ["paused"] })).dom);
   }
-  // The C client has no compiler to wait for; ours is measured after it has done its work as well.
+  // The C client has no compiler to warm up, so ours is measured after its warm-up, too.
   for (let i = 0; i < 750; i++) {
     for (const dom of domains) await libvirt.call("domainGetInfo", { dom });
   }
@@ -133,7 +136,7 @@ const against = (name, what, goal, run) => ({
   },
 });
 
-/** Megabytes of a process that has run a program and does nothing: all, and what is not shared. */
+/** Megabytes of an idle process after it ran a program: all, and the unshared part. */
 function memoryAfter(/** @type {string} */ first) {
   const program = `${first};
     const { readFileSync } = await import("node:fs");

@@ -1,26 +1,32 @@
 /** What went wrong, for programs. */
 export type DomainManagerErrorCode =
-  /** The proof that the guest may run here is missing, malformed, of another guest, or out of date. */
+  /**
+   * The proof that the guest may run here is missing, malformed, outdated, or belongs to another
+   * guest.
+   */
   | "DOMAIN_NOT_GRANTED"
   /** libvirt has no such domain. */
   | "DOMAIN_MISSING"
   /** The domain is in a state in which this cannot be done. */
   | "DOMAIN_STATE"
-  /** The VMI cannot be made into a domain, or a change to it cannot be made while it runs. */
+  /** The VMI cannot be converted to a domain, or a change cannot be applied while it runs. */
   | "DOMAIN_VMI_INVALID"
-  /** A disk cannot be made or changed: no space, no source, or not what it should be; the cause says which. */
+  /**
+   * A disk cannot be created or changed: no space, no source, or something unexpected; see the
+   * cause.
+   */
   | "DOMAIN_DISK"
-  /** The guest agent does not answer, answers nonsense, or answers more than is taken. */
+  /** The guest agent does not answer, answers nonsense, or answers too much. */
   | "DOMAIN_AGENT"
-  /** An argument is not what it must be. */
+  /** An argument is invalid. */
   | "DOMAIN_ARGUMENT"
-  /** It took longer than the caller gave it. */
+  /** It took longer than the caller allowed. */
   | "DOMAIN_TIMEOUT"
   /** libvirt refused, or the connection to it is gone. */
   | "DOMAIN_LIBVIRT"
   /** A newer client has taken the guest's console or screen. */
   | "DOMAIN_STREAM_TAKEN"
-  /** Another client has the guest's console or screen, and was not to be disturbed. */
+  /** Another client has the guest's console or screen and must not be disturbed. */
   | "DOMAIN_STREAM_BUSY"
   /** Nobody answers at the guest's console or screen. */
   | "DOMAIN_STREAM_LOST";
@@ -32,7 +38,7 @@ export interface DomainManagerErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The only error that the domain manager throws on purpose. */
+/** The only error that the domain manager throws intentionally. */
 export class DomainManagerError extends Error {
   override readonly name = "DomainManagerError";
   readonly code: DomainManagerErrorCode;
@@ -49,7 +55,7 @@ export class DomainManagerError extends Error {
   }
 }
 
-/** Whether something thrown is a {@link DomainManagerError}, of whatever copy of this package. */
+/** Whether a thrown value is a {@link DomainManagerError}, from any copy of this package. */
 export function isDomainManagerError(error: unknown): error is DomainManagerError {
   return error instanceof Error && error.name === "DomainManagerError" && "code" in error;
 }

@@ -75,7 +75,10 @@ const entry = {
 const taps = [];
 const nextTap = () => ({ name: `t${taps.length}`, owner: 107, mtu: 1400 });
 
-/** Removes the last round's devices, which takes the kernel longer than making them, untimed. */
+/**
+ * Removes the devices of the last round, untimed: the kernel takes longer to remove them than to
+ * create them.
+ */
 async function cleared() {
   const space = await open();
   for (const spec of taps.splice(0)) await runIn([space], "removeTap", spec);

@@ -54,19 +54,19 @@ async function useEverything(directory: string): Promise<void> {
   right.close();
 }
 
-test("no use, and no failure, leaves a descriptor open", async () => {
+test("neither success nor failure leaves a descriptor open", async () => {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "dir"));
   writeFileSync(join(directory.path, "dir/file"), "content");
   symlinkSync("dir/file", join(directory.path, "link"));
-  // Once for what stays open on purpose: the helper thread's own.
+  // One round for what stays open on purpose: the helper thread's own descriptors.
   await useEverything(directory.path);
   const before = openDescriptors();
   for (let round = 0; round < 20; round++) await useEverything(directory.path);
   expect(openDescriptors()).toBe(before);
 });
 
-test("a leak is counted", () => {
+test("counts a leak", () => {
   const before = openDescriptors();
   openSync("/dev/null", "r");
   expect(openDescriptors()).toBe(before + 1);

@@ -13,12 +13,12 @@ test("an error of Node's file functions keeps its errno and syscall", () => {
   }
 });
 
-test("anything that is thrown becomes an error that says what was touched", () => {
+test("turns any thrown value into an error that says what was touched", () => {
   expect(HostError.from("odd", "the file").message).toBe("the file: odd");
   expect(HostError.from(undefined, "the file").path).toBe("the file");
 });
 
-test("errors are known by name", () => {
+test("recognizes errors by name", () => {
   expect(isHostError(new HostError("HOST_CLOSED", "x"))).toBe(true);
   expect(isHostError(new Error("x"))).toBe(false);
   expect(hasErrno(new Error("ENOENT"), "ENOENT")).toBe(false);

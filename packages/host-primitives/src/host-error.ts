@@ -17,9 +17,9 @@ export type HostErrorCode =
 export interface HostErrorOptions extends ErrorOptions {
   /** What was touched: a path, a descriptor's description, a field of the arguments. */
   readonly path?: string;
-  /** Name of the kernel's error, as `ENOENT`. */
+  /** Name of the kernel's error, such as `ENOENT`. */
   readonly errno?: string;
-  /** Name of the system call, as `openat2`. */
+  /** Name of the system call, such as `openat2`. */
   readonly syscall?: string;
 }
 
@@ -72,7 +72,7 @@ export function isHostError(value: unknown): value is HostError {
   return value instanceof Error && value.name === "HostError";
 }
 
-/** Whether a caught value is a failed system call with this kernel error, as `ENOENT`. */
+/** Whether a caught value is a failed system call with this kernel error, such as `ENOENT`. */
 export function hasErrno(value: unknown, ...names: readonly string[]): boolean {
   return isHostError(value) && value.errno !== undefined && names.includes(value.errno);
 }

@@ -4,7 +4,7 @@ import { OwnedFd } from "./owned-fd.ts";
 
 const open = (): OwnedFd => new OwnedFd(openSync("/dev/null", "r"), "null");
 
-test("a block that ends closes it", () => {
+test("closes at the end of its block", () => {
   let number = -1;
   {
     using owned = open();
@@ -14,7 +14,7 @@ test("a block that ends closes it", () => {
   expect(() => fstatSync(number)).toThrow(/EBADF/);
 });
 
-test("after the end it is an error, not somebody else's descriptor", () => {
+test("throws after it is closed instead of touching another descriptor", () => {
   const owned = open();
   owned.close();
   owned.close();
@@ -22,7 +22,7 @@ test("after the end it is an error, not somebody else's descriptor", () => {
   expect(() => owned.fd).toThrow(expect.objectContaining({ code: "HOST_CLOSED", path: "null" }));
 });
 
-test("a descriptor that was given away is not closed", () => {
+test("does not close a descriptor that was given away", () => {
   const owned = open();
   const fd = owned.release();
   owned.close();

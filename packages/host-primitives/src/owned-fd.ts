@@ -2,8 +2,8 @@ import { closeSync } from "node:fs";
 import { HostError } from "./host-error.ts";
 
 /**
- * A descriptor with one owner. Closed by `close()` or at the end of a `using` block; a second close
- * does nothing; use after the end throws `HOST_CLOSED` instead of touching somebody else's descriptor.
+ * A descriptor with one owner. `close()` or the end of a `using` block closes it; a second close
+ * does nothing. Use after that throws `HOST_CLOSED` instead of touching someone else's descriptor.
  */
 export class OwnedFd implements Disposable {
   /** What the descriptor refers to, for messages. */
@@ -26,12 +26,12 @@ export class OwnedFd implements Disposable {
     return this.#fd < 0;
   }
 
-  /** Path by which this process, and only it, reaches exactly this object. */
+  /** Path by which this process, and only this one, reaches exactly this object. */
   get procPath(): string {
     return `/proc/self/fd/${this.fd}`;
   }
 
-  /** Gives the number away: the caller closes it, this object is closed from now on. */
+  /** Gives the number away: the caller must close it, and this object counts as closed. */
   release(): number {
     const fd = this.fd;
     this.#fd = -1;

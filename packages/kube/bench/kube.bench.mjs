@@ -36,7 +36,7 @@ async function end(child) {
   await ended;
 }
 
-/** What plays the API server, in a process of its own. @param {number} count */
+/** What plays the API server, in its own process. @param {number} count */
 async function startServer(count) {
   const { child, hello } = await start("watched-server.mjs");
   await ask(child, { count });
@@ -103,7 +103,7 @@ async function close() {
   running.clear();
 }
 
-/** A server, and who watches it in a process of its own. @param {Kind} kind @param {number} count */
+/** A server, and who watches it in its own process. @param {Kind} kind @param {number} count */
 async function watchApart(kind, count) {
   const server = await startServer(count);
   const { child } = await start("watching-process.mjs", kind, server.url);
@@ -122,7 +122,7 @@ async function watchApart(kind, count) {
 }
 
 /**
- * Kilobytes of a process that knows so many objects: when it has just synced, and after it has seen changes for a while.
+ * Kilobytes of a process that holds this many objects: right after it has synced, and after it has seen changes for a while.
  * @param {Kind} kind
  * @param {number} count
  */
@@ -164,7 +164,7 @@ const mega = (/** @type {number} */ kilobytes) => (kilobytes / 1024).toFixed(1);
 
 let memory = "";
 async function measureMemory() {
-  if (!existsSync("/proc/self/status")) return "memory is read from /proc";
+  if (!existsSync("/proc/self/status")) return "needs /proc to read memory";
   const [ours, theirs] = [await slopes("ours"), await slopes("client-node")];
   const compared = (/** @type {"synced" | "atWork"} */ when) =>
     `${ours[when].toFixed(1)} KiB, client-node ${theirs[when].toFixed(1)}`;

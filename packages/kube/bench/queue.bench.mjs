@@ -12,7 +12,7 @@ async function passAll(queue) {
 /** @type {import("../../../tools/bench/benchmark.mjs").Benchmark[]} */
 export const benchmarks = [
   {
-    name: "kube: a key is added to a queue, taken and done",
+    name: "kube: add a key to a queue, take it and finish it",
     goal: "at most 2 us",
     allocations: true,
     subject: { name: "WorkQueue", prepare: () => new WorkQueue(), run: passAll },

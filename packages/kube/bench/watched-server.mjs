@@ -1,5 +1,5 @@
 /**
- * Plays an API server with one resource, in a process of its own: lists in pages, and watches on which it sends as many
+ * Plays an API server with one resource, in its own process: lists in pages, and watches on which it sends as many
  * changes as it is asked for, no faster than they are read.
  */
 import { once } from "node:events";
@@ -65,5 +65,5 @@ server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   process.send?.({ port: typeof address === "object" ? address?.port : 0 });
 });
-// Whoever asked is gone.
+// The process that asked is gone.
 process.on("disconnect", () => process.exit());

@@ -1,7 +1,7 @@
 import { path } from "./vmi-like.mjs";
 
 /**
- * Something that has seen all objects, and is told of each change.
+ * Something that has seen all objects, and is notified of each change.
  * @typedef {{ size: () => number, stop: () => Promise<void> }} Watcher
  */
 
@@ -85,7 +85,7 @@ async function controlled(server, changed) {
 async function clientNode(server, changed) {
   const { CustomObjectsApi, KubeConfig, makeInformer } = await import("@kubernetes/client-node");
   const config = new KubeConfig();
-  // It refuses to speak to a server without TLS in any other way.
+  // Without this it refuses to talk to a server without TLS.
   config.loadFromClusterAndUser({ name: "c", server, skipTLSVerify: true }, { name: "u" });
   const api = config.makeApiClient(CustomObjectsApi);
   const { group, version, plural } = path;

@@ -1,4 +1,4 @@
-/** Watches a resource in a process of its own, and says what it has seen and how much memory that takes. */
+/** Watches a resource in its own process, and says what it has seen and how much memory that takes. */
 import { readFileSync } from "node:fs";
 import { watchers } from "./watchers.mjs";
 
@@ -38,5 +38,5 @@ process.on("message", async (/** @type {{ changes?: number }} */ asked) => {
   else process.send?.(await seen(asked.changes).then(() => ({})));
 });
 process.send?.({ size: watcher.size() });
-// Whoever asked is gone.
+// The process that asked is gone.
 process.on("disconnect", () => process.exit());

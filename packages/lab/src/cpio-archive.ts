@@ -2,7 +2,7 @@
 export interface CpioEntry {
   readonly path: string;
   readonly kind: "file" | "directory" | "symlink";
-  /** Permission bits; 0755 unless told. */
+  /** Permission bits; 0755 by default. */
   readonly mode?: number;
   /** A file's content, or what a symlink points to. */
   readonly data?: Buffer | string;

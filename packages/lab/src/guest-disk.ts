@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { guestDirectory, guestImage } from "./guest-image.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Quiet, so that the console is for its user; QEMU ends the guest when its kernel panics. */
+/** Quiet, so that the console is free for its user; QEMU ends the guest when its kernel panics. */
 const bootConfiguration = `SERIAL 0 115200
 DEFAULT linux
 PROMPT 0

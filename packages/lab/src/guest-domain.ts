@@ -1,6 +1,6 @@
 import type { GuestImage } from "./guest-image.ts";
 
-/** What {@link guestDomainXml} puts into a domain. */
+/** The input of {@link guestDomainXml}. */
 export interface GuestDomainOptions {
   readonly name: string;
   readonly guest: GuestImage;
@@ -13,7 +13,7 @@ export interface GuestDomainOptions {
   readonly cmdline?: string;
   /** More devices, as XML. */
   readonly devices?: string;
-  /** XML of the console's source; a pty unless told. */
+  /** XML of the console's source; a pty by default. */
   readonly serial?: string;
 }
 

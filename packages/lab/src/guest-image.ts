@@ -16,7 +16,7 @@ export interface GuestImage {
   readonly initrd: string;
 }
 
-/** In the order in which the guest loads them; what each of them needs is found in the modules. */
+/** In the order in which the guest loads them; dependencies are found in the modules. */
 const modules = [
   ...["virtio_pci", "virtio_console", "virtio_blk", "virtio_net", "virtio_rng", "virtio_balloon"],
   ...[
@@ -33,8 +33,14 @@ const modules = [
 ];
 
 /**
- * Returns the paths of a kernel and an initramfs with busybox and qemu-guest-agent; builds them on first
- * use, from Debian packages which apt downloads, into the cache folder. Two builders at once do not
+ * In the image, but not loaded: for scripts of `runInGuest` that need what this host's kernel may
+ * lack.
+ */
+const spareModules = ["vsock_loopback", "vhost_vsock"];
+
+/**
+ * Returns the paths of a kernel and an initramfs with busybox and qemu-guest-agent; builds them on
+ * first use, from Debian packages that apt downloads, in the cache folder. Concurrent builds do not
  * disturb each other.
  */
 export async function guestImage(): Promise<GuestImage> {
@@ -48,7 +54,7 @@ export async function guestImage(): Promise<GuestImage> {
     await rename(await kernelFile(work), image.kernel);
     const initrd = gzipSync(cpioArchive(await initramfs(work)), { level: 1 });
     await writeFile(join(work, "initrd"), initrd);
-    // Last: an initramfs that is there says that the kernel is there too.
+    // Last: an existing initramfs means that the kernel exists, too.
     await rename(join(work, "initrd"), image.initrd);
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -59,6 +65,7 @@ export async function guestImage(): Promise<GuestImage> {
 /** Where the image is kept. The name changes with the recipe, so that an older image is not used. */
 export function guestDirectory(): string {
   const parts = [guestInit, guestCloudInit, guestDhcp, guestShutdown, guestDirty, ...modules];
+  parts.push(...spareModules);
   const recipe = createHash("sha256").update(parts.join("\0")).digest("hex");
   return cacheDirectory(`guest-${recipe.slice(0, 12)}`);
 }
@@ -130,7 +137,7 @@ function applet(name: string): CpioEntry[] {
   ];
 }
 
-/** One record of utmp, so that the agent has a logged-in user to tell of. */
+/** One record of utmp, so that the agent has a logged-in user to report. */
 function loggedIn(user: string, line: string): Buffer {
   const record = Buffer.alloc(384);
   record.writeInt16LE(7, 0); // USER_PROCESS
@@ -158,10 +165,15 @@ async function kernelModules(work: string): Promise<CpioEntry[]> {
     for (const needed of dependencies(data)) await load(needed);
     loaded.set(name, data);
   };
+  const inOrder = (names: Iterable<string>): string =>
+    [...names].map((name) => `${name}.ko\n`).join("");
   for (const name of modules) await load(name);
-  const order = [...loaded.keys()].map((name) => `${name}.ko\n`).join("");
+  const order = [...loaded.keys()];
+  for (const name of spareModules) await load(name);
+  const spare = [...loaded.keys()].slice(order.length);
   return [
-    { path: "modules/order", kind: "file", data: order },
+    { path: "modules/order", kind: "file", data: inOrder(order) },
+    { path: "modules/spare", kind: "file", data: inOrder(spare) },
     ...[...loaded].map(([name, data]) => ({
       path: `modules/${name}.ko`,
       kind: "file" as const,

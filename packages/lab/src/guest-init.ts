@@ -87,7 +87,7 @@ sync
 case "$*" in *-r*) reboot -f;; *-H*) halt -f;; *) poweroff -f;; esac
 `;
 
-/** Writes N MiB of changing memory for ever: what makes a live migration hard. */
+/** Keeps writing N MiB of changing memory: what makes a live migration hard. */
 export const guestDirty = `#!/bin/sh
 mount -o remount,size=90% /dev/shm
 dd if=/dev/urandom of=/tmp/seed bs=1M count=1 2>/dev/null

@@ -5,6 +5,7 @@ export { type GuestImage, guestImage } from "./guest-image.ts";
 export { isLabError, LabError, type LabErrorCode } from "./lab-error.ts";
 export { type Libvirtd, startLibvirtd } from "./libvirtd.ts";
 export type { LibvirtdOptions } from "./libvirtd-options.ts";
+export { guestPackages, packageInGuest } from "./package-in-guest.ts";
 export { createPod, type PodFixture } from "./pod-fixture.ts";
 export { type GuestRun, runInGuest } from "./run-in-guest.ts";
 export { type RunOptions, runProgram } from "./run-program.ts";

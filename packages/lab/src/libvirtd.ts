@@ -19,7 +19,7 @@ export interface Libvirtd extends AsyncDisposable {
   readonly socket: string;
   /** URI for `virsh -c` and for peer-to-peer migration. */
   readonly uri: string;
-  /** A folder that the daemon and its guests may write to; gone after disposal. */
+  /** A folder that the daemon and its guests may write to; removed on disposal. */
   readonly directory: string;
   /** Kernel and initramfs, by the paths at which guests of this daemon see them. */
   guest(): Promise<GuestImage>;
@@ -29,11 +29,13 @@ export interface Libvirtd extends AsyncDisposable {
   run(program: string, ...args: string[]): Promise<string>;
   /** Runs a program in the daemon's namespaces, as root: mounts and interfaces go with the sandbox. */
   runAsRoot(program: string, ...args: string[]): Promise<string>;
-  /** Sends a signal to the daemon alone, not to its guests; waits for its end if the signal ends it. */
+  /**
+   * Sends a signal only to the daemon, not to its guests; waits for its end if the signal ends it.
+   */
   kill(signal: "TERM" | "KILL" | "STOP" | "CONT"): Promise<void>;
   /** Starts the daemon again after {@link kill}, under the same paths; its guests are adopted. */
   restart(): Promise<void>;
-  /** How the daemon ended, each time that nobody had asked it to. */
+  /** How the daemon ended, each time it was not asked to. */
   readonly crashes: readonly string[];
 }
 
@@ -44,8 +46,8 @@ const uid = 107;
 const guestMount = "/mnt/guest";
 
 /**
- * Starts libvirtd and waits until it takes connections. Needs root, and the Debian packages of the host
- * tier. Disposal ends the daemon and its guests and removes all that they wrote.
+ * Starts libvirtd and waits until it accepts connections. Needs root, and the Debian packages of
+ * the host tier. Disposal ends the daemon and its guests and removes everything that they wrote.
  */
 export async function startLibvirtd(options: LibvirtdOptions = {}): Promise<Libvirtd> {
   // Not below the caller's TMPDIR: a socket's path has at most 107 bytes.
@@ -118,7 +120,7 @@ class SessionLibvirtd implements Libvirtd {
         const text = `libvirtd ${pid} did not end in 20 s after the signal ${signal}`;
         throw new LabError("LAB_PROGRAM_FAILED", text);
       }
-      // `nsenter` stops with the daemon, and does not go on with it by itself.
+      // `nsenter` stops with the daemon, and does not resume with it on its own.
       daemon.kill("SIGCONT");
       await sleep(5);
     }
@@ -176,10 +178,10 @@ class SessionLibvirtd implements Libvirtd {
     ];
   }
 
-  /** The socket is there before the drivers are: only an opened connection says that all is well. */
+  /** The socket exists before the drivers do: only an opened connection shows that all is well. */
   async #answers(): Promise<boolean> {
     if (!existsSync(this.socket)) return false;
-    // A daemon that takes the connection and never answers must not outlast the limit below.
+    // A daemon that accepts the connection and never answers must not exceed the limit below.
     return await runProgram("virsh", ["-q", "-c", this.uri, "uri"], { timeout: 10_000 }).then(
       () => true,
       () => false,
@@ -220,8 +222,8 @@ async function writeFiles(directory: string, options: LibvirtdOptions): Promise<
 }
 
 /**
- * The guest's folder comes in by a mount: it may lie where uid 107 cannot go, below /root say, and a guest
- * that migrates needs it at the same path in both sandboxes.
+ * The guest's folder is mounted: it may be where uid 107 has no access, for example below /root,
+ * and a guest that migrates needs it at the same path in both sandboxes.
  */
 function setup(directory: string, { kvm = false, network }: LibvirtdOptions): string[] {
   const guests = guestDirectory();

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A stand-in for a launcher's Pod: one process with namespaces and files of its own. */
+/** A stand-in for a launcher's Pod: one process with its own namespaces and files. */
 export type PodFixture = AsyncDisposable & {
   readonly podUid: string;
   /** The sandbox's first process. */
@@ -21,7 +21,7 @@ export type PodFixture = AsyncDisposable & {
   kill(): Promise<void>;
 };
 
-/** What a kubelet would have made: directories, device nodes, and a network with an address. */
+/** What a kubelet would have created: directories, device nodes, and a network with an address. */
 const setUp = `set -e
 mount --make-rprivate /
 mount -t tmpfs none /run
@@ -48,7 +48,7 @@ ip route
 nft list tables
 sysctl net.ipv4.ip_forward`;
 
-/** Makes a Pod with a container per image. Needs root. */
+/** Creates a Pod with a container per image. Needs root. */
 export async function createPod(
   images: Readonly<Record<string, string | Uint8Array>> = {},
 ): Promise<PodFixture> {
@@ -59,7 +59,7 @@ export async function createPod(
   }
   const kinds = ["--mount", "--uts", "--ipc", "--pid", "--net", "--mount-proc"];
   const holder = spawn("unshare", [...kinds, "--fork", "--kill-child", "sh", "-c", setUp], {
-    // The Pod's process reads from this one, and ends with it whatever way it ends.
+    // The Pod's process reads from this one, and ends with it in any case.
     stdio: ["pipe", "pipe", "pipe"],
   });
   await untilReady(holder);

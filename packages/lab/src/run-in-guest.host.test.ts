@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { runInGuest } from "./run-in-guest.ts";
 
-test("a script of a guest has its files and nothing mounted, and what it prints is returned", async () => {
+test("runs a guest's script with its files and nothing mounted, and returns its output", async () => {
   const files = [{ path: "greeting", kind: "file" as const, data: "hello\n" }];
   const script = "cat /greeting; ls /proc | wc -l";
   expect(await runInGuest({ script, files })).toBe("hello\n0");
 });
 
-test("a script that fails, and a guest that does not come to its end, are errors", async () => {
+test("fails for a script that fails, and for a guest that does not finish", async () => {
   await expect(runInGuest({ script: "echo so far; exit 3" })).rejects.toThrow(
     /exits with 3[\s\S]*so far/,
   );

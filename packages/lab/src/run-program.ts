@@ -5,7 +5,7 @@ import { LabError } from "./lab-error.ts";
 export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** After this many milliseconds the program is killed; 60 seconds unless told. */
+  /** After this many milliseconds the program is killed; 60 seconds by default. */
   readonly timeout?: number;
   /** What the program reads from its stdin; nothing by default. */
   readonly input?: string;
@@ -39,7 +39,8 @@ export async function runProgram(
         reject(new LabError("LAB_PROGRAM_FAILED", `"${line}" failed: ${said}`, { cause: error }));
       },
     );
-    // A program that ends before it has read everything says by its exit code whether that was wrong.
+    // A program that ends before it has read everything shows by its exit code whether that was
+    // wrong.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });

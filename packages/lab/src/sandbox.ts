@@ -8,11 +8,11 @@ export interface SandboxOptions {
   /** Host name inside. */
   readonly hostname: string;
   /**
-   * Whether the sandbox has a network of its own (only `lo`), shares the one of this process, or joins
-   * the namespace of a file, as `/run/netns/blue`.
+   * Whether the sandbox has a network of its own (only `lo`), shares the one of this process, or
+   * joins the namespace of a file, such as `/run/netns/blue`.
    */
   readonly network: SandboxNetwork;
-  /** Shell commands that run as root inside, before the sandbox counts as ready: mounts, mostly. */
+  /** Shell commands to run as root inside before the sandbox is ready: mostly mounts. */
   readonly setup: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface SandboxOptions {
 export type SandboxNetwork = "own" | "host" | { readonly path: string };
 
 /**
- * Namespaces (mount, UTS, IPC, PID, and network if asked for) held by one process.
+ * Namespaces (mount, UTS, IPC, PID, and network on request) held by one process.
  *
  * They have no names and their mounts are private: when the sandbox is disposed of, or this process
  * dies in any way, the kernel ends every process inside and nothing of it is left.
@@ -33,8 +33,8 @@ export interface Sandbox extends AsyncDisposable {
 }
 
 /**
- * PID 1 of a sandbox: reaps what is orphaned, and ends when the pipe on its stdin closes. A background
- * job would read /dev/null instead of that pipe, hence the copy on descriptor 3.
+ * PID 1 of a sandbox: reaps orphans, and ends when the pipe on its stdin closes. A background job
+ * would read /dev/null instead of that pipe, hence the copy on descriptor 3.
  */
 const init = "exec 3<&0; cat <&3 >/dev/null & wait $!";
 
@@ -98,7 +98,9 @@ async function untilReady(holder: ChildProcess): Promise<void> {
   throw new LabError("LAB_NOT_READY", `the sandbox could not be set up: ${said.trim()}`);
 }
 
-/** Once PID 1 has ended the kernel has ended all others inside: it is the last one to be reaped. */
+/**
+ * PID 1 is the last one to be reaped: once it has ended, the kernel has ended all others inside.
+ */
 async function end(holder: ChildProcess): Promise<void> {
   if (holder.exitCode !== null || holder.signalCode !== null) return;
   const exited = once(holder, "exit");

@@ -27,7 +27,7 @@ function timedCases() {
 
 /** @type {ReturnType<typeof timedCases> | undefined} */
 let cases;
-/** The same VMIs each time, for nothing is kept between renders. */
+/** The same VMIs each time, because nothing is kept between renders. */
 const prepare = () => {
   cases ??= timedCases();
   return cases;

@@ -4,7 +4,7 @@ import { kubevirtLauncherProfile } from "./kubevirt-profile.ts";
 import { render } from "./testing/render.ts";
 import { virtkitLauncherProfile } from "./virtkit-profile.ts";
 
-test("the Pod belongs to its VMI and dies for good", () => {
+test("the Pod belongs to its VMI and is never restarted", () => {
   const { metadata, spec } = render({});
   expect(metadata).toMatchObject({
     generateName: "virt-launcher-guest-",
@@ -43,7 +43,7 @@ test.each([
   },
 );
 
-test("what means the same for a VMI and its Pod is copied; what is empty is not", () => {
+test("copies what means the same for a VMI and its Pod, and leaves out what is empty", () => {
   const same: Partial<VirtualMachineInstanceSpec> = {
     subdomain: "sub",
     dnsPolicy: "None",
@@ -81,7 +81,7 @@ function volumeOf(serviceAccountName: string): Partial<VirtualMachineInstanceSpe
   return { volumes: [{ name: "v", serviceAccount: { serviceAccountName } }] };
 }
 
-test("each pull secret is named once", () => {
+test("names each pull secret once", () => {
   const volumes = ["a", "b", "a"].map((imagePullSecret, index) => ({
     name: `d${index}`,
     containerDisk: { image: "x:1", imagePullSecret },
@@ -93,14 +93,14 @@ test("each pull secret is named once", () => {
   expect(render({}).spec.imagePullSecrets).toBeUndefined();
 });
 
-test("our own launcher's Pods stay until it is proven that the guest has ended", () => {
+test("our own launcher's Pods stay until their guest is proven to have ended", () => {
   const pod = render({}, { profile: virtkitLauncherProfile() });
   expect(pod.metadata.finalizers).toEqual(["virtkit.io/proof-of-end"]);
   expect(pod.spec.containers[0]?.command?.[0]).toBe("/usr/bin/virtkit-launcher");
   expect(render({}).metadata.finalizers).toBeUndefined();
 });
 
-test("ports of interfaces are ports of the container, TCP unless they say else", () => {
+test("ports of interfaces are ports of the container, TCP by default", () => {
   const interfaces = [
     {
       name: "a",

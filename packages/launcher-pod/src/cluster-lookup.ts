@@ -1,6 +1,6 @@
 import type { ObjectMeta } from "@virtkit/api/schema";
 
-/** A claim, as far as a launcher Pod depends on it. */
+/** The parts of a claim that a launcher Pod depends on. */
 export interface PersistentVolumeClaim {
   readonly metadata: ObjectMeta;
   readonly spec?: {
@@ -9,7 +9,7 @@ export interface PersistentVolumeClaim {
   };
 }
 
-/** An object of which only the metadata matters. */
+/** An object whose metadata alone matters. */
 export interface NamedObject {
   readonly metadata: ObjectMeta;
 }

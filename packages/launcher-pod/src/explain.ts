@@ -1,6 +1,6 @@
 /** Where one part of a Pod comes from. */
 export interface Provenance {
-  /** The part, as `spec.volumes[disk0]` or `metadata.annotations[kubevirt.io/domain]`. */
+  /** The part, such as `spec.volumes[disk0]` or `metadata.annotations[kubevirt.io/domain]`. */
   readonly part: string;
   /** `vmi.spec...`, `config...` (the KubeVirt CR), `profile...`, `cluster...` or `rule`. */
   readonly from: string;
@@ -8,8 +8,8 @@ export interface Provenance {
 }
 
 /**
- * Records explanations while a Pod is rendered. Steps call it as `explain?.(...)`, so the texts are not even built
- * if nobody asks for them.
+ * Records explanations while a Pod is rendered. Steps call it as `explain?.(...)`, so the texts are only built
+ * on request.
  */
 export type Explain = (part: string, from: string, because: string) => void;
 

@@ -14,14 +14,14 @@ export function isNonRoot(vmi: VirtualMachineInstance, { annotations }: Names): 
   );
 }
 
-/** Whether each vCPU gets a host CPU of its own. */
+/** Whether each vCPU gets a dedicated host CPU. */
 export function hasDedicatedCpus(spec: VirtualMachineInstanceSpec): boolean {
   return spec.domain.cpu?.dedicatedCpuPlacement === true;
 }
 
 /**
- * The product of cores, sockets and threads, of those that are given; 0 if none is.
- * Sockets that are only reserved for hotplug do not count.
+ * The product of the given cores, sockets and threads; 0 if none is given. Sockets that are only reserved for
+ * hotplug do not count.
  */
 export function vcpuCount(cpu: CPU): number {
   let count = cpu.cores ?? 0;
@@ -31,19 +31,19 @@ export function vcpuCount(cpu: CPU): number {
   return count;
 }
 
-/** Threads of the supplemental pool of IO threads, which need CPUs beside the vCPUs. */
+/** Threads of the supplemental I/O thread pool, which need CPUs in addition to the vCPUs. */
 export function supplementalIoThreads(spec: VirtualMachineInstanceSpec): number {
   return spec.domain.ioThreads?.supplementalPoolThreadCount ?? 0;
 }
 
-/** Whether devices of the host are handed to the guest, so that its memory must be locked. */
+/** Whether host devices are assigned to the guest, so that its memory must be locked. */
 export function hasVfioDevices({ domain }: VirtualMachineInstanceSpec): boolean {
   const { hostDevices, gpus, interfaces } = domain.devices;
   if (hostDevices?.length || gpus?.length) return true;
   return interfaces?.some(({ sriov }) => sriov) ?? false;
 }
 
-/** AMD memory encryption of any kind; SNP counts as SEV, it uses the same device. */
+/** AMD memory encryption of any kind; SNP counts as SEV because it uses the same device. */
 export function wantsSev({ domain }: VirtualMachineInstanceSpec): boolean {
   return Boolean(domain.launchSecurity?.sev || domain.launchSecurity?.snp);
 }
@@ -63,12 +63,12 @@ export function wantsTdx({ domain }: VirtualMachineInstanceSpec): boolean {
   return Boolean(domain.launchSecurity?.tdx);
 }
 
-/** IBM Secure Execution: on s390x any launch security means that. */
+/** IBM Secure Execution: on s390x, launch security always means that. */
 export function wantsSecureExecution(spec: VirtualMachineInstanceSpec): boolean {
   return spec.architecture === "s390x" && Boolean(spec.domain.launchSecurity);
 }
 
-/** A TPM is there unless it is switched off explicitly. */
+/** A TPM exists unless it is disabled explicitly. */
 export function hasTpm({ domain }: VirtualMachineInstanceSpec): boolean {
   const { tpm } = domain.devices;
   return Boolean(tpm) && tpm?.enabled !== false;
@@ -84,12 +84,12 @@ export function hasPersistentEfi({ domain }: VirtualMachineInstanceSpec): boolea
   return domain.firmware?.bootloader?.efi?.persistent === true;
 }
 
-/** Whether bitmaps of changed blocks are kept, or about to be. */
+/** Whether bitmaps of changed blocks are kept, or will be. */
 export function tracksChangedBlocks(status: ChangedBlockTrackingStatus | undefined): boolean {
   return status?.state === "Initializing" || status?.state === "Enabled";
 }
 
-/** Whether the guest has state that must outlive its Pod, and thus a claim of its own for it. */
+/** Whether the guest has state that must outlive its Pod, and so needs its own claim. */
 export function needsStateClaim({ spec, status }: VirtualMachineInstance): boolean {
   return (
     hasPersistentTpm(spec) ||
@@ -98,7 +98,7 @@ export function needsStateClaim({ spec, status }: VirtualMachineInstance): boole
   );
 }
 
-/** A disk that takes SCSI reservations needs the node's reservation helper. */
+/** A disk with SCSI reservations needs the node's reservation helper. */
 export function usesReservations({ domain }: VirtualMachineInstanceSpec): boolean {
   return domain.devices.disks?.some(({ lun }) => lun?.reservation === true) ?? false;
 }

@@ -14,12 +14,12 @@ function sidecars(text: string): HookSidecar[] {
   );
 }
 
-test("null and empty values are as good as none", () => {
+test("null and empty values count as missing", () => {
   expect(sidecars("null")).toEqual([]);
   expect(sidecars('[null, {"image": "", "args": [], "pvc": null}]')).toEqual([{}, {}]);
 });
 
-test("names are read in upper and lower case, and the last of equal ones counts", () => {
+test("names are case-insensitive, and the last of equal ones counts", () => {
   const text = `[{
     "IMAGE": "a", "imagepullpolicy": "Always", "image": "b", "Command": ["c"], "ARGS": ["d"],
     "configmap": { "Name": "m", "KEY": "k", "hookpath": "/h" },
@@ -37,7 +37,7 @@ test("names are read in upper and lower case, and the last of equal ones counts"
   ]);
 });
 
-test("a null in a list of texts is an empty one", () => {
+test("a null in a list of strings is an empty string", () => {
   expect(sidecars('[{"command": ["a", null]}]')).toEqual([{ command: ["a", ""] }]);
 });
 
@@ -51,7 +51,7 @@ test.each([
   ['[{"command": [1]}]', "[0].command"],
   ['[{"configMap": []}]', "[0].configMap"],
   ['[{"pvc": {"name": {}}}]', "[0].pvc.name"],
-])("%s is refused at %j", (text, at) => {
+])("refuses %s at %j", (text, at) => {
   expect(() => sidecars(text)).toThrow(
     expect.objectContaining({
       code: "LAUNCHER_POD_FIELD_INVALID",
@@ -60,7 +60,7 @@ test.each([
   );
 });
 
-test("a plugin that nobody registered is refused, whatever its name", () => {
+test("refuses a plugin that is not registered, whatever its name", () => {
   for (const name of ["nope", "constructor"]) {
     const vmi = testVmi({ devices: { interfaces: [{ name: "a", binding: { name } }] } });
     expect(() => hookSidecarsOf(vmi, config, config.names)).toThrow(

@@ -9,9 +9,9 @@ export interface HookSidecar {
   readonly imagePullPolicy?: string;
   readonly command?: readonly string[];
   readonly args?: readonly string[];
-  /** A script from a configMap, mounted as the hook's program. */
+  /** A script from a ConfigMap, mounted as the hook's program. */
   readonly configMap?: { readonly name: string; readonly key: string; readonly hookPath: string };
-  /** A claim, mounted here and, if `sharedComputePath` says so, in the compute container. */
+  /** A claim, mounted here and, if `sharedComputePath` is set, in the compute container. */
   readonly pvc?: {
     readonly name: string;
     readonly volumePath: string;
@@ -80,7 +80,7 @@ function readClaim(value: unknown, at: string): Pick<HookSidecar, "pvc"> {
 /** The values of an object by their names in lower case. */
 type Fields = ReadonlyMap<string, unknown>;
 
-/** As Go reads JSON: in a name upper and lower case are one; of equal names the last one counts. */
+/** As Go reads JSON: names are case-insensitive, and of equal names the last one counts. */
 function readObject(value: unknown, at: string): Fields {
   if (value === null) return new Map();
   if (typeof value !== "object" || Array.isArray(value)) throw wrongType(at, "object");
@@ -147,6 +147,6 @@ function pluginSidecars(
 
 function unknownPlugin(index: number, name: string): LauncherPodError {
   const at = `spec.domain.devices.interfaces[${index}].binding.name`;
-  const message = `${at} is "${name}", which configuration.network.binding does not have; register the plugin there`;
+  const message = `${at} is "${name}", which is not in configuration.network.binding; register the plugin there`;
   return new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path: at });
 }

@@ -1,6 +1,6 @@
 import type { LauncherRequest } from "./launcher-request.ts";
 
-/** Secrets that images are pulled with: of containerDisks, of the kernel, of the launcher; each once. */
+/** Pull secrets for containerDisks, the kernel and the launcher; each once. */
 export function imagePullSecrets({ spec, domain, profile }: LauncherRequest): { name: string }[] {
   const secrets: { name: string }[] = [];
   const add = (name: string | undefined): void => {

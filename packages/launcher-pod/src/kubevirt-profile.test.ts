@@ -29,7 +29,7 @@ function annotated(key: string, value: string): VmiParts {
   return { metadata: { annotations: { [key]: value } } };
 }
 
-test("flags that nobody asks for are not given", () => {
+test("omits flags that nobody asks for", () => {
   const root = command({ status: { runtimeUser: 0 } });
   expect(root).not.toContain("--run-as-nonroot");
   expect(root).not.toContain("--allow-emulation");
@@ -38,7 +38,7 @@ test("flags that nobody asks for are not given", () => {
   );
 });
 
-test("firmware is looked for where the architecture has it, or where the cluster says", () => {
+test("looks for firmware where the architecture has it, or where the cluster says", () => {
   const after = (line: readonly string[], flag: string): string | undefined =>
     line[line.indexOf(flag) + 1];
   expect(after(command({ spec: { architecture: "arm64" } }), "--ovmf-path")).toBe(
@@ -50,7 +50,7 @@ test("firmware is looked for where the architecture has it, or where the cluster
   expect(after(command({}, { profile }), "--qemu-timeout")).toBe("300s");
 });
 
-test("log filters for libvirt are handed on", () => {
+test("passes on log filters for libvirt", () => {
   const line = command(annotated("kubevirt.io/libvirt-log-filters", "3:qemu"));
   expect(line.slice(-2)).toEqual(["--libvirt-log-filters", "3:qemu"]);
 });

@@ -15,9 +15,8 @@ export interface KubevirtProfileOptions {
   readonly imagePullSecret?: string;
   readonly hookSidecarImage?: string;
   /**
-   * How long the monitor waits for QEMU to start; 240 unless given. KubeVirt adds up to 119
-   * seconds at random, so that a crowd of launchers does not give up at once: whoever wants that
-   * adds it here.
+   * How long the monitor waits for QEMU to start; 240 by default. KubeVirt adds up to 119 seconds at random, so
+   * that many launchers do not give up at once: add that here if you want it.
    */
   readonly qemuTimeoutSeconds?: number;
 }
@@ -31,7 +30,7 @@ export function kubevirtLauncherProfile(options: KubevirtProfileOptions): Launch
   const kubevirt = names();
   const directories = {
     ...launcherDirectories(kubevirt),
-    // As virt-controller's default has it, slash included.
+    // As in virt-controller's default, including the slash.
     hotplugDisks: `${kubevirt.directories.hotplugDisks}/`,
   };
   return {
@@ -53,7 +52,7 @@ export function kubevirtLauncherProfile(options: KubevirtProfileOptions): Launch
   };
 }
 
-/** Flags that a feature gate switches on, in the order in which KubeVirt gives them. */
+/** Flags that a feature gate enables, in KubeVirt's order. */
 const gatedFlags: readonly (readonly [gate: FeatureGate, flag: string])[] = [
   ["ImageVolume", "--image-volume"],
   ["LibvirtHooksServerAndClient", "--libvirt-hook-server-and-client"],

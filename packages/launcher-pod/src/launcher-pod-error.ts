@@ -2,7 +2,7 @@
 export type LauncherPodErrorCode =
   /** The VMI lacks something that every VMI has, or a part of it has the wrong shape. */
   | "LAUNCHER_POD_VMI_INVALID"
-  /** A field of the VMI has a value that no Pod can be made of. */
+  /** A field of the VMI has a value from which no Pod can be made. */
   | "LAUNCHER_POD_FIELD_INVALID"
   /** An object that the VMI refers to is not in the cluster (yet). */
   | "LAUNCHER_POD_NOT_FOUND"
@@ -13,11 +13,11 @@ export type LauncherPodErrorCode =
 
 /** Details of a {@link LauncherPodError}. */
 export interface LauncherPodErrorOptions extends ErrorOptions {
-  /** Where in the VMI, as `spec.volumes[0].persistentVolumeClaim.claimName`. */
+  /** The path in the VMI, such as `spec.volumes[0].persistentVolumeClaim.claimName`. */
   readonly path?: string;
 }
 
-/** The one error class of this package. The message names the field, what was found, and what to do. */
+/** The error class of this package. The message names the field, what was found, and what to do. */
 export class LauncherPodError extends Error {
   override readonly name = "LauncherPodError";
   readonly code: LauncherPodErrorCode;

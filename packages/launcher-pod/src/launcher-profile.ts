@@ -6,7 +6,7 @@ import type { EnvVar } from "./pod/container.ts";
 export interface LauncherDirectories {
   /** Shared with the node agent. */
   readonly share: string;
-  /** Seen by the launcher and its helpers only. */
+  /** Only for the launcher and its helpers. */
   readonly private: string;
   /** Command sockets, for the node agent. */
   readonly sockets: string;
@@ -22,7 +22,7 @@ export interface LauncherDirectories {
   readonly plugins: string;
   readonly libvirt: string;
   readonly virtiofs: string;
-  /** Where the claim with a guest's state says what is in it. */
+  /** Where the claim with a guest's state describes its content. */
   readonly stateMeta: string;
   /** The downward API file with the network devices. */
   readonly networkInfo: string;
@@ -57,11 +57,11 @@ export interface Launch {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
-  /** Until when the guest should have shut down after a stop signal. */
+  /** How long the guest has to shut down after a stop signal. */
   readonly gracePeriodSeconds: number;
   readonly hookSidecars: number;
   readonly firmwareDirectory: string;
-  /** Memory that inspecting a disk image may take, in bytes. */
+  /** Memory that inspecting a disk image may use, in bytes. */
   readonly diskMemoryLimit: bigint;
   readonly hypervisor: string;
   readonly nonRoot: boolean;
@@ -81,18 +81,18 @@ export interface Launch {
  */
 export interface LauncherProfile {
   readonly image: string;
-  /** Secret that the cluster's own images are pulled with. */
+  /** Pull secret for the cluster's own images. */
   readonly imagePullSecret?: string;
-  /** Image of a hook sidecar that names none. */
+  /** Image of a hook sidecar that does not name one. */
   readonly hookSidecarImage?: string;
   /** The unprivileged user and group. */
   readonly userId: number;
   readonly directories: LauncherDirectories;
   readonly programs: LauncherPrograms;
   readonly processes: readonly LauncherProcess[];
-  /** Finalizers that every launcher Pod carries. */
+  /** Finalizers of every launcher Pod. */
   readonly finalizers: readonly string[];
-  /** More of the compute container's environment; the command line may refer to it, as `$(NAME)`. */
+  /** Additional environment of the compute container; the command line may refer to it as `$(NAME)`. */
   readonly environment?: readonly EnvVar[];
   /** Command line of the compute container. */
   command(launch: Launch): string[];

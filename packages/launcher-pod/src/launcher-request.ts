@@ -14,8 +14,8 @@ import type { HookSidecar } from "./hook-sidecars.ts";
 import type { LauncherProfile } from "./launcher-profile.ts";
 
 /**
- * Everything that a step of rendering may look at. Facts that several steps need are found once,
- * before the first step.
+ * Everything that a rendering step may read. Facts that several steps need are determined once, before the
+ * first step.
  */
 export interface LauncherRequest {
   readonly vmi: VirtualMachineInstance;
@@ -35,11 +35,11 @@ export interface LauncherRequest {
   readonly names: Names;
   /** Whether the compute container runs as the profile's user; if not, as root. */
   readonly nonRoot: boolean;
-  /** Requests of helper containers must equal their limits, or the Pod loses its QoS class. */
+  /** Requests of helper containers must equal their limits; otherwise the Pod loses its QoS class. */
   readonly guaranteed: boolean;
-  /** containerDisks are image volumes rather than containers that hold them open. */
+  /** containerDisks are image volumes instead of containers that hold them open. */
   readonly imageVolumes: boolean;
-  /** By volume: the image with its digest, where the source of a migration has shown it. */
+  /** By volume: the image with its digest, if the source of a migration has shown it. */
   readonly pinnedImages: ReadonlyMap<string, string>;
   readonly sidecars: readonly HookSidecar[];
   /** The claim with the guest's persistent state; empty if it has none. */
@@ -47,7 +47,7 @@ export interface LauncherRequest {
   /** The Pod only makes its volumes bind; no guest runs in it. */
   readonly temporary: boolean;
   readonly logVerbosity: number;
-  /** Memory that the guest takes beside what it sees. */
+  /** Memory that the guest needs in addition to what it sees. */
   readonly memoryOverhead: Quantity;
   readonly explain: Explain | undefined;
 }

@@ -12,15 +12,15 @@ function overhead(parts: VmiParts, configuration: KubeVirtConfiguration = {}): n
   return Number(total.value());
 }
 
-/** Processes 220Mi, one vCPU 8Mi, IO thread 8Mi, video 32Mi; no memory request, so no page tables. */
+/** Processes 220Mi, one vCPU 8Mi, I/O thread 8Mi, video 32Mi; no memory request, so no page tables. */
 const bare = 268 * mebibyte;
 const resources = {};
 
-test("a guest without a memory request takes the fixed parts alone", () => {
+test("a guest without a memory request needs only the fixed parts", () => {
   expect(overhead({ domain: { resources } })).toBe(bare);
 });
 
-test("page tables take 1/512 of the request, which counts in whole kilobytes rounded up", () => {
+test("page tables need 1/512 of the request, which counts in whole kilobytes rounded up", () => {
   expect(overhead({ domain: { resources: { requests: { memory: "1Gi" } } } })).toBe(
     bare + Math.floor((1_073_742 * 1000) / 512),
   );
@@ -54,7 +54,7 @@ test.each<[string, VmiParts, number]>([
     120,
   ],
   [
-    "no part for an agent ping",
+    "nothing for an agent ping",
     { spec: { livenessProbe: { guestAgentPing: {} } }, domain: { resources } },
     0,
   ],
@@ -80,7 +80,7 @@ test.each<[string, VmiParts, number]>([
   expect(overhead(parts)).toBe(bare + mebibytes * mebibyte);
 });
 
-test("the ratio scales all but the network, in whole kilobytes", () => {
+test("the ratio scales everything but the network, in whole kilobytes", () => {
   const parts = {
     domain: { resources },
     devices: { interfaces: [{ name: "n", passtBinding: {} }] },
@@ -112,7 +112,7 @@ test("the parts add up to the total and each says why", () => {
   expect(parts.every(({ name, because }) => name && because)).toBe(true);
 });
 
-test("a request that is no quantity is refused with its path", () => {
+test("refuses a request that is not a quantity, with its path", () => {
   const parts = { domain: { resources: { requests: { memory: "much" } } } };
   expect(() => overhead(parts)).toThrow(
     expect.objectContaining({
@@ -127,7 +127,7 @@ test.each([
   [{ spec: {} }, "spec.domain"],
   [{ spec: { domain: { devices: { interfaces: [null] } } } }, "spec.domain.devices.interfaces[0]"],
   [{ spec: { domain: { devices: {} }, volumes: "all" } }, "spec.volumes"],
-])("of %j, which is no VMI, it is said where it is none", (odd, path) => {
+])("says where %j is not a VMI", (odd, path) => {
   expect(() => memoryOverhead(odd as never, clusterConfig())).toThrow(
     expect.objectContaining({ code: "LAUNCHER_POD_VMI_INVALID", path }),
   );

@@ -9,7 +9,7 @@ import { readAmount } from "./read-amount.ts";
 import { readDecimal } from "./read-decimal.ts";
 import { virtkitLauncherProfile } from "./virtkit-profile.ts";
 
-/** One reason why a guest takes more memory than it sees. */
+/** One reason why a guest needs more memory than it sees. */
 export interface OverheadPart {
   readonly name: string;
   readonly amount: Quantity;
@@ -39,7 +39,7 @@ const tpmEmulator = 53 * mebibyte;
 const guaranteedMargin = 100 * mebibyte;
 const passtForwarding = fromBytes(250 * mebibyte);
 
-/** Takes a note of one part. As with explanations, nothing is made of it where nobody listens. */
+/** Records one part. As with explanations, nothing is built if nobody listens. */
 type Note = (name: string, amount: Quantity | number, because: string) => void;
 
 /**
@@ -103,7 +103,7 @@ function pageTables({ domain }: VirtualMachineInstanceSpec): Quantity {
   return newQuantity((kilobytes * 1000n) / 512n, "DecimalSI");
 }
 
-/** By profile, for one profile serves all guests. */
+/** By profile, because one profile serves all guests. */
 const processMemory = new WeakMap<LauncherProfile, number>();
 
 function processes(profile: LauncherProfile, note: Note | undefined): number {
@@ -194,7 +194,7 @@ function confidentiality(spec: VirtualMachineInstanceSpec, note: Note | undefine
   }
   if (hasDedicatedCpus(spec) || wantsGuaranteedQos(spec)) {
     bytes += guaranteedMargin;
-    note?.("margin", guaranteedMargin, "requests equal limits: nothing more could be borrowed");
+    note?.("margin", guaranteedMargin, "requests equal limits: nothing more can be borrowed");
   }
   return bytes;
 }

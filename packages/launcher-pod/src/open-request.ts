@@ -12,22 +12,22 @@ import { wantsGuaranteedQos } from "./quality-of-service.ts";
 import { virtkitLauncherProfile } from "./virtkit-profile.ts";
 import { vmiIdentity } from "./vmi-identity.ts";
 
-/** How Pods are rendered. */
+/** Options for rendering Pods. */
 export interface RenderOptions {
-  /** The launcher that the Pod is for; Virtkit's own unless given. */
+  /** The launcher that the Pod is for; by default Virtkit's own. */
   readonly profile?: LauncherProfile;
-  /** Is told where each part of the Pod comes from. */
+  /** Called with the origin of each part of the Pod. */
   readonly explain?: Explain;
 }
 
-/** What a kind of Pod knows beside the VMI. */
+/** What a kind of Pod knows in addition to the VMI. */
 export interface RequestDetails {
   readonly pinnedImages: ReadonlyMap<string, string>;
   readonly stateClaim: string;
   readonly temporary: boolean;
 }
 
-/** Finds the facts that several steps need. Throws if the VMI has no name, namespace or domain. */
+/** Determines the facts that several steps need. Throws if the VMI has no name, namespace or domain. */
 export function openRequest(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,

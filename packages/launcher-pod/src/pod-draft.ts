@@ -4,12 +4,12 @@ import type { Container, ContainerResources, EnvVar, PodProbe } from "./pod/cont
 import type { PodSecurityContext } from "./pod/pod.ts";
 import type { PodVolume, VolumeDevice, VolumeMount } from "./pod/volume.ts";
 
-/** The Pod while it is made. Steps add to it; none takes away what another has added. */
+/** The Pod under construction. Steps add to it; none removes what another has added. */
 export interface PodDraft {
   readonly labels: Record<string, string>;
   readonly annotations: Record<string, string>;
   readonly volumes: PodVolume[];
-  /** Of the compute container, as the next four. */
+  /** Of the compute container, like the next four. */
   readonly mounts: VolumeMount[];
   readonly blockDevices: VolumeDevice[];
   readonly sharedFilesystems: string[];
@@ -17,7 +17,7 @@ export interface PodDraft {
   resources: ContainerResources;
   readonly probes: { livenessProbe?: PodProbe; readinessProbe?: PodProbe };
   readonly initContainers: Container[];
-  /** All but the compute container, which always comes first. */
+  /** All except the compute container, which always comes first. */
   readonly helpers: Container[];
   /** Volumes that only helpers mount; they come last. */
   readonly helperVolumes: PodVolume[];

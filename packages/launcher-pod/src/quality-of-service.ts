@@ -5,8 +5,8 @@ import { readAmount } from "./read-amount.ts";
 const nothing = newQuantity(0, "BinarySI");
 
 /**
- * Whether the VMI asks for a Pod of QoS class Guaranteed: requests equal limits for CPU and memory.
- * A memory limit alone counts, for the request will be set to it.
+ * Whether the VMI asks for a Pod of QoS class Guaranteed: requests equal limits for CPU and memory. A memory
+ * limit alone counts, because the request will be set to it.
  */
 export function wantsGuaranteedQos(spec: VirtualMachineInstanceSpec): boolean {
   const { limits, requests } = spec.domain.resources ?? {};

@@ -2,7 +2,7 @@ import { type Quantity, quantityFrom } from "@virtkit/api/quantity";
 import type { QuantityInput } from "@virtkit/api/schema";
 import { LauncherPodError } from "./launcher-pod-error.ts";
 
-/** Quantities by their text: guests of a cluster share a few sizes. Emptied when it is full. */
+/** Quantities by their text: the guests of a cluster share a few sizes. Emptied when it is full. */
 const known = new Map<QuantityInput, Quantity>();
 const maxKnown = 1000;
 

@@ -23,6 +23,6 @@ test.each([
   "0x10",
   "inf",
   "1e400",
-])("%s is none", (text) => {
+])("%s is not a number", (text) => {
   expect(readDecimal(text)).toBeUndefined();
 });

@@ -19,7 +19,7 @@ const lookup = lookupIn({
   ],
 });
 
-/** A VMI that most steps have something to do for. */
+/** A VMI that uses most steps. */
 const rich: VirtualMachineInstance = testVmi({
   metadata: { labels: { l: "1" }, annotations: { a: "1" } },
   spec: {
@@ -64,7 +64,7 @@ const rich: VirtualMachineInstance = testVmi({
 const render = (vmi: VirtualMachineInstance, where = config): Pod =>
   renderLauncherPod(vmi, where, lookup, { profile: testProfile });
 
-test("exactly the containers, volumes, resources, selectors, labels and annotations are explained", () => {
+test("explains exactly the containers, volumes, resources, selectors, labels and annotations", () => {
   const classic = clusterConfig({
     ...config.configuration,
     developerConfiguration: { disabledFeatureGates: ["ImageVolume"] },
@@ -99,7 +99,7 @@ function partsOf({ metadata, spec }: Pod): string[] {
   ];
 }
 
-test("rendering changes nothing that it is given, and gives the same each time", () => {
+test("rendering does not change its arguments, and returns the same each time", () => {
   const before = structuredClone(rich);
   expect(render(rich)).toEqual(render(rich));
   expect(rich).toEqual(before);
@@ -112,7 +112,7 @@ test.each([
   [{ ...rich, spec: { ...rich.spec, volumes: [null] } }, "spec.volumes[0]"],
   [{ ...rich, metadata: { name: "a" } }, "metadata.namespace"],
   [{ ...rich, metadata: { namespace: "a" } }, "metadata.name"],
-])("%j is refused as malformed at or below %s", (vmi, path) => {
+])("refuses %j as malformed at or below %s", (vmi, path) => {
   expect(() => render(vmi as VirtualMachineInstance)).toThrow(
     expect.objectContaining({
       code: "LAUNCHER_POD_VMI_INVALID",
@@ -148,7 +148,7 @@ const odd = fc.oneof(
 const places = placesIn(rich);
 const attacks = fc.array(fc.tuple(fc.constantFrom(...places), odd), { minLength: 1, maxLength: 3 });
 
-/** What is thrown on an attacked VMI, if it is not an error of ours. */
+/** What is thrown for an attacked VMI, if it is not an error of ours. */
 function escaped(
   changes: readonly (readonly [readonly string[], unknown])[],
   run: (vmi: VirtualMachineInstance) => unknown,
@@ -158,7 +158,7 @@ function escaped(
     try {
       vmi = replaced(vmi, path, by);
     } catch {
-      // An earlier change has taken the place away.
+      // An earlier change has removed the place.
     }
   }
   try {
@@ -169,7 +169,7 @@ function escaped(
   }
 }
 
-test("whatever a VMI holds in the wrong place, nothing but an error of ours comes out", () => {
+test("whatever a VMI has in the wrong place, only our own errors are thrown", () => {
   fc.assert(
     fc.property(attacks, (changes) => {
       const error = escaped(changes, render);
@@ -179,7 +179,7 @@ test("whatever a VMI holds in the wrong place, nothing but an error of ours come
   );
 });
 
-test("the same attack finds a renderer that trusts its input", () => {
+test("control: the same attack finds a renderer that trusts its input", () => {
   const trusting = (vmi: VirtualMachineInstance): unknown =>
     vmi.spec.volumes?.map(({ name }) => name.length);
   const result = fc.check(

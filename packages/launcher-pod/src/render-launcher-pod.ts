@@ -11,7 +11,7 @@ import { stateClaimOf } from "./state-claim.ts";
 
 /** How a launcher Pod is rendered. */
 export interface LauncherPodOptions extends RenderOptions {
-  /** A Pod that only makes volumes bind which wait for their first consumer; no guest runs in it. */
+  /** A Pod that only makes volumes bind that wait for their first consumer; no guest runs in it. */
   readonly temporary?: boolean;
 }
 

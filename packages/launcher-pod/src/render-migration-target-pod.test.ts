@@ -33,7 +33,7 @@ function target(
   return renderMigrationTargetPod(testVmi(guest), own, from, config, lookupIn({}), options);
 }
 
-test("a target is the migration's, apart from its source, with its CPU and its SELinux level", () => {
+test("a target belongs to the migration, away from its source, with its CPU and its SELinux level", () => {
   const { metadata, spec } = target();
   expect(metadata.labels?.["kubevirt.io/migrationJobUID"]).toBe("uid-m");
   expect(metadata.annotations?.["kubevirt.io/migrationJobName"]).toBe("m");
@@ -47,12 +47,12 @@ test("a target is the migration's, apart from its source, with its CPU and its S
   });
 });
 
-test("a cluster may let levels differ", () => {
+test("a cluster may allow different levels", () => {
   const { spec } = target({ migrations: { matchSELinuxLevelOnMigration: false } });
   expect(spec.securityContext?.seLinuxOptions).toBeUndefined();
 });
 
-test("a vendor that is chosen already stands", () => {
+test("keeps a vendor that is already chosen", () => {
   const chosen = { "cpu-vendor.node.kubevirt.io/AMD": "true" };
   const guest = { ...parts, spec: { nodeSelector: chosen } };
   const selector = target({}, source, migration, guest).spec.nodeSelector;
@@ -60,7 +60,7 @@ test("a vendor that is chosen already stands", () => {
   expect(selector).not.toHaveProperty(["cpu-vendor.node.kubevirt.io/Intel"]);
 });
 
-test("from another cluster, what the source has sent counts", () => {
+test("from another cluster, uses what the source has sent", () => {
   const state = { node: "n1", selinuxContext: "u:r:t:s0:c9", nodeSelectors: labels };
   const guest = { ...parts, status: { migrationState: { sourceState: state } } };
   const received = { ...migration, spec: { ...migration.spec, receive: { migrationID: "x" } } };
@@ -70,7 +70,7 @@ test("from another cluster, what the source has sent counts", () => {
   expect(spec.nodeSelector).toHaveProperty(["cpu-vendor.node.kubevirt.io/Intel"]);
 });
 
-test("without the source's node there is no target", () => {
+test("fails without the source's node", () => {
   expect(() => target({}, { pod: {} })).toThrow(
     expect.objectContaining({ code: "LAUNCHER_POD_NOT_FOUND" }),
   );
@@ -100,7 +100,7 @@ test("interfaces keep their numbers, unless the cluster upgrades them", () => {
   expect(requested([])).toMatch(/^pod[0-9a-f]{11}$/);
 });
 
-test("the reasons for what a migration adds can be had", () => {
+test("explains what a migration adds", () => {
   const { explain, provenance } = collectProvenance();
   const options = { profile: testProfile, explain };
   renderMigrationTargetPod(

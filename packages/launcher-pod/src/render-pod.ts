@@ -29,8 +29,8 @@ import { persistentState } from "./volumes/persistent-state.ts";
 import { virtiofsSockets } from "./volumes/virtiofs-sockets.ts";
 
 /**
- * All that a launcher Pod is made of. The order within each list is the order in which its volumes,
- * mounts and containers stand in the Pod.
+ * Everything that a launcher Pod is made of. The order within each list is the order of its volumes, mounts and
+ * containers in the Pod.
  */
 const steps: readonly Step[] = [
   computeResources,
@@ -68,7 +68,7 @@ const steps: readonly Step[] = [
   architecturePreference,
 ];
 
-/** Runs every step on an empty draft and puts the Pod together. */
+/** Runs every step on an empty draft and assembles the Pod. */
 export function renderPod(request: LauncherRequest): Pod {
   const draft = emptyDraft();
   for (const step of steps) step(request, draft);

@@ -2,7 +2,7 @@ import type { KubeVirtConfiguration } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
 import { container, render } from "./testing/render.ts";
 
-test("an unprivileged guest's Pod runs as its user and can gain nothing", () => {
+test("an unprivileged guest's Pod runs as its user without further privileges", () => {
   const pod = render({});
   expect(pod.spec.securityContext).toEqual({
     runAsUser: 107,

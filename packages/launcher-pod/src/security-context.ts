@@ -4,8 +4,8 @@ import type { SeccompProfile } from "./pod/container.ts";
 import type { Step } from "./pod-draft.ts";
 
 /**
- * As whom the Pod runs and what confines it. The group owns its volumes even under a root
- * launcher: virtiofsd is never root.
+ * The user of the Pod and what confines it. The group owns its volumes even under a root launcher: virtiofsd is
+ * never root.
  */
 export const securityContext: Step = ({ nonRoot, profile, config }, { securityContext: own }) => {
   const { userId } = profile;
@@ -29,8 +29,8 @@ function seccompProfile({ seccomp }: ClusterConfig): SeccompProfile | undefined 
 }
 
 /**
- * Docker gives each container SELinux categories of its own, so that they could not share sockets:
- * where the cluster asks for it, helpers run without categories.
+ * Docker gives each container its own SELinux categories, so that they could not share sockets: if the cluster
+ * asks for it, helpers run without categories.
  */
 export const sharedSelinuxLevel: Step = ({ config }, { helpers }) => {
   if (!config.gate("DockerSELinuxMCSWorkaround")) return;

@@ -13,12 +13,12 @@ const missing = expect.objectContaining({ code: "LAUNCHER_POD_NOT_FOUND" });
 const find = (...persistentVolumeClaims: PersistentVolumeClaim[]): string =>
   stateClaimOf(vmi, lookupIn({ persistentVolumeClaims }));
 
-test("the claim is found by its label, else by the name it once had", () => {
+test("finds the claim by its label, otherwise by its old name", () => {
   expect(find(named, labelled)).toBe("a");
   expect(find(named)).toBe("persistent-state-for-guest");
 });
 
-test("claims that are being deleted or belong elsewhere do not count", () => {
+test("ignores claims that are being deleted or belong elsewhere", () => {
   const dying = claim("a", {}, { ...labelled.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" });
   const foreign = claim("a", {}, { ...labelled.metadata, namespace: "other" });
   expect(() => find(dying, foreign)).toThrow(missing);
@@ -28,7 +28,7 @@ test("a guest without persistent state needs none", () => {
   expect(stateClaimOf(testVmi(), lookupIn({}))).toBe("");
 });
 
-test("a target has the claim that its migration names, else the one labelled for it", () => {
+test("a target has the claim that its migration names, otherwise the one labelled for it", () => {
   const own = claim("t", {}, { labels: { "kubevirt.io/migrationName": "m" } });
   const lookup = lookupIn({ persistentVolumeClaims: [labelled, own] });
   const find = (status: VirtualMachineInstanceMigration["status"]): string => {
@@ -41,7 +41,7 @@ test("a target has the claim that its migration names, else the one labelled for
   expect(() => find({ migrationState: { targetPersistentStatePVCName: "no" } })).toThrow(missing);
 });
 
-test("no claim is that of a migration without a name", () => {
+test("a migration without a name has no claim", () => {
   const migration = { metadata: { namespace: "ns" }, spec: { vmiName: "guest" } };
   const lookup = lookupIn({ persistentVolumeClaims: [labelled] });
   expect(() => targetStateClaimOf(vmi, migration, lookup, names())).toThrow(missing);

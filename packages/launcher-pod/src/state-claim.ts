@@ -7,8 +7,8 @@ import { vmiIdentity } from "./vmi-identity.ts";
 import { stateClaimLabel } from "./well-known.ts";
 
 /**
- * Name of the claim with a VMI's persistent state; empty if it needs none. The claim is found by its
- * label, or by the name that claims had before there was one. Throws while there is none.
+ * Name of the claim with a VMI's persistent state; empty if it needs none. The claim is found by its label, or
+ * by the name that claims had before there was one. Throws while there is none.
  */
 export function stateClaimOf(vmi: VirtualMachineInstance, lookup: ClusterLookup): string {
   if (!needsStateClaim(vmi)) return "";
@@ -22,7 +22,7 @@ export function stateClaimOf(vmi: VirtualMachineInstance, lookup: ClusterLookup)
   return unlabelled ?? missing(namespace);
 }
 
-/** The same for the target of a migration, which may have a claim of its own. */
+/** The same for the target of a migration, which may have its own claim. */
 export function targetStateClaimOf(
   vmi: VirtualMachineInstance,
   migration: VirtualMachineInstanceMigration,
@@ -51,6 +51,6 @@ function targetClaim(
 }
 
 function missing(namespace: string): never {
-  const message = `there is no claim for the guest's persistent state in namespace "${namespace}" yet; create it, or wait until it is`;
+  const message = `namespace "${namespace}" has no claim for the guest's persistent state yet; create it, or wait for it`;
   throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path: "spec" });
 }

@@ -10,7 +10,7 @@ import {
 export interface VirtkitProfileOptions {
   /** Default: the image of this release. */
   readonly image?: string;
-  /** What the platform calls things. Default: KubeVirt's names. */
+  /** The platform's names. Default: KubeVirt's. */
   readonly names?: Names;
 }
 
@@ -36,7 +36,7 @@ export function virtkitLauncherProfile({
       { name: "qemu", memory: "30Mi" },
     ],
     finalizers: [own.own("proof-of-end")],
-    // No Pod knows its UID before it exists; a grant to run the guest names it.
+    // A Pod does not know its UID before it exists; a run grant names it.
     environment: [{ name: "POD_UID", valueFrom: { fieldRef: { fieldPath: "metadata.uid" } } }],
     command: (launch) => command(launch, own.options),
   };
@@ -74,7 +74,7 @@ function command(launch: Launch, names: NamesOptions): string[] {
   return line;
 }
 
-/** The kubelet replaces `$(NAME)` in a command line, and takes `$$` for a `$`. */
+/** The kubelet replaces `$(NAME)` in a command line, and reads `$$` as `$`. */
 function literal(text: string): string {
   return text.replaceAll("$", () => "$$");
 }

@@ -8,5 +8,5 @@ export const foreignNames = {
   networkResource: "k8s.v1.cni.cncf.io/resourceName",
 } as const;
 
-/** Label of claims with the persistent state of a guest; also the start of their name, once. */
+/** Label of claims with the persistent state of a guest; formerly also the prefix of their name. */
 export const stateClaimLabel = "persistent-state-for";

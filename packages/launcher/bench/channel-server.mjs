@@ -1,4 +1,4 @@
-// A launcher's end of the channel in a process of its own, with nothing behind it.
+// A launcher's end of the channel in its own process, with nothing behind it.
 import { createServer } from "node:net";
 import { serveConnection } from "@virtkit/launcher/channel";
 

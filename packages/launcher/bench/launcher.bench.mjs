@@ -91,7 +91,7 @@ export const benchmarks = [
     return batch;
   }),
   {
-    name: "launcher: from its start to ready, libvirtd included",
+    name: "launcher: from start to ready, including libvirtd",
     clock: /** @type {const} */ ("wall"),
     available: () =>
       (process.getuid?.() === 0 && existsSync("/usr/sbin/libvirtd")) || "needs root and libvirtd",

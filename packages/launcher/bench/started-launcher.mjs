@@ -112,7 +112,7 @@ export function syncRequest() {
 }
 
 /**
- * Of the launcher below the program that entered the sandbox.
+ * The memory of the launcher, which is a child of the program that entered the sandbox.
  * @param {number} pid
  */
 function memoryOf(pid) {

@@ -88,7 +88,7 @@ test("virt-probe runs a command in the guest, and ends as it ended", async () =>
   ]);
 });
 
-test("virt-freezer freezes and lets go on", async () => {
+test("virt-freezer freezes and thaws", async () => {
   const { guest, socket } = await launcher();
   const vmi = ["--name", "vm", "--namespace", "ns"];
   expect(await run("virt-freezer", ["--freeze", ...vmi], socket)).toMatchObject({ code: 0 });
@@ -96,7 +96,7 @@ test("virt-freezer freezes and lets go on", async () => {
   expect(guest.calls.map(({ verb }) => verb)).toEqual(["freeze", "unfreeze"]);
 });
 
-test("a launcher that is not there is a clear failure", async () => {
+test("a missing launcher is a clear failure", async () => {
   const { code, stderr } = await run("virt-freezer", ["--freeze"], join(folder, "none"));
   expect(code).toBe(1);
   expect(stderr).toMatch(/launcher does not answer/);
@@ -111,7 +111,7 @@ test.each([
   expect((await run(name, args)).code).toBe(2);
 });
 
-test("virt-tail prints a log from its beginning, also one that is replaced, and ends when told", async () => {
+test("virt-tail prints a log from its beginning, even one that is replaced, and ends when told", async () => {
   const log = join(mkdtempSync(join(folder, "log-")), "serial");
   const child = start("virt-tail", ["--logfile", log]);
   let printed = "";

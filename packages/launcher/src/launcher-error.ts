@@ -1,24 +1,24 @@
 /** What went wrong, for programs. */
 export type LauncherErrorCode =
-  /** An option of the command line is missing, unknown, or not what it must be. */
+  /** An option of the command line is missing, unknown or invalid. */
   | "LAUNCHER_OPTION"
   /** Nobody listens where the launcher should be. */
   | "LAUNCHER_CONNECT"
-  /** The connection has ended; whether the call was carried out is not known. */
+  /** The connection has ended; whether the call was carried out is unknown. */
   | "LAUNCHER_CLOSED"
   /** The two sides have no version of the channel in common. */
   | "LAUNCHER_VERSION"
-  /** The other side does not keep to the channel's protocol. */
+  /** The other side violates the channel's protocol. */
   | "LAUNCHER_PROTOCOL"
   /** The other side has no such verb: it is older. */
   | "LAUNCHER_VERB"
-  /** An argument of a call is not what it must be. */
+  /** An argument of a call is invalid. */
   | "LAUNCHER_ARGUMENT"
   /** Too much at once. */
   | "LAUNCHER_BUSY"
   /** The caller gave up. */
   | "LAUNCHER_ABORTED"
-  /** The launcher could not do it, for a reason that none of the other codes names. */
+  /** The launcher failed for a reason without another code. */
   | "LAUNCHER_FAILED"
   /** libvirtd does not start or does not answer. */
   | "LAUNCHER_LIBVIRTD";

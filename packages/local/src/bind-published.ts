@@ -11,7 +11,7 @@ export type Bound =
 /**
  * Listens on every address of every published port, or on none.
  *
- * @throws NodeAgentError that names the address where one cannot be had.
+ * @throws NodeAgentError that names the address if one is unavailable.
  */
 export async function bindPublished(
   published: readonly PublishedPort[],
@@ -44,7 +44,7 @@ export async function closeBound(all: readonly Bound[]): Promise<void> {
   );
 }
 
-/** Undefined where the host has no loopback of the family and nobody asked for it by name. */
+/** Undefined if the host has no loopback of the family and nobody asked for it explicitly. */
 async function bind(port: PublishedPort, address: string): Promise<Bound | undefined> {
   try {
     return port.protocol === "tcp" ? await bindTcp(port, address) : await bindUdp(port, address);
@@ -65,7 +65,7 @@ async function bind(port: PublishedPort, address: string): Promise<Bound | undef
 }
 
 async function bindTcp(port: PublishedPort, address: string): Promise<Bound> {
-  // Each family is opened by name: `::` is not to bring the addresses of IPv4 with it.
+  // Each family is opened separately: `::` must not include IPv4 addresses.
   const options = { host: address, port: port.host, ipv6Only: true };
   const server = createServer({ allowHalfOpen: true });
   await new Promise<void>((resolve, reject) => {
@@ -73,7 +73,7 @@ async function bindTcp(port: PublishedPort, address: string): Promise<Bound> {
     server.listen(options, resolve);
   });
   server.removeAllListeners("error");
-  // Until somebody takes the server over: a connection that nobody knows of would keep it from closing.
+  // Until someone takes over the server: an unknown connection would keep it from closing.
   server.on("connection", (early) => early.destroy());
   return { protocol: "tcp", server, port };
 }

@@ -17,7 +17,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "virtkit-claims-"));
-  // Nobody but root looks into it: what counts is the file.
+  // Only root looks into it: what counts is the file.
   chmodSync(folder, 0o700);
 });
 
@@ -41,10 +41,10 @@ async function factOf(path: string): Promise<ClaimFact | undefined> {
 describe("a file that stands for a claim", () => {
   test.each<[string, number, number, Partial<ClaimFact>]>([
     ["everybody's", 0, 0o666, { readable: true, writable: true }],
-    ["root's, to be read by all", 0, 0o644, { readable: true, writable: false }],
-    ["root's alone", 0, 0o600, { readable: false, writable: false }],
-    ["the launcher's", 107, 0o600, { readable: true, writable: true }],
-  ])("%s is used as it is", async (_, uid, mode, access) => {
+    ["root, readable by everyone", 0, 0o644, { readable: true, writable: false }],
+    ["root, readable by root only", 0, 0o600, { readable: false, writable: false }],
+    ["the launcher", 107, 0o600, { readable: true, writable: true }],
+  ])("uses a file of %s as it is", async (_, uid, mode, access) => {
     const path = disk("owned.img", "x", mode);
     chownSync(path, uid, 0);
     const before = statSync(path);
@@ -60,7 +60,7 @@ describe("a file that stands for a claim", () => {
   });
 
   test.each<[string, (path: string) => Promise<unknown>, RegExp]>([
-    ["that is not there", async () => {}, /does not exist/],
+    ["that does not exist", async () => {}, /does not exist/],
     ["that is a link", async (path) => await symlink(disk("target.img"), path), /is a link/],
     ["that is a folder", async (path) => await mkdir(path), /is a directory, not a regular file/],
     ["that is a pipe", async (path) => await runTool("mkfifo", [path]), /is a fifo/],
@@ -88,7 +88,7 @@ describe("a file that stands for a claim", () => {
       async (path) => await runTool("qemu-img", ["create", "-qf", "vmdk", path, "1M"]),
       /format vmdk is not accepted/,
     ],
-  ])("%s is refused", async (_, make, found) => {
+  ])("rejects %s", async (_, make, found) => {
     const path = join(folder, "refused.img");
     await rm(path, { recursive: true, force: true });
     await make(path);
@@ -97,7 +97,7 @@ describe("a file that stands for a claim", () => {
     expect(fact?.problem?.instead).not.toBe("");
   });
 
-  test("that stands for another claim already is refused, by whichever path", async () => {
+  test("rejects a file that is already used for another claim, by whichever path", async () => {
     const path = disk("one.img");
     await runTool("ln", [path, `${path}.too`]);
     using claims = openClaimFiles({ one: path, two: `${path}.too` });
@@ -105,7 +105,7 @@ describe("a file that stands for a claim", () => {
     expect(claims.facts["two"]?.problem?.found).toMatch(/is already used for "one"/);
   });
 
-  test("that a guest uses is refused as long as it does", async () => {
+  test("rejects a file while a guest uses it", async () => {
     const path = disk("locked.img");
     // As QEMU has it while a guest runs.
     const holder = spawn("qemu-io", ["-f", "raw", path], { stdio: ["pipe", "pipe", "inherit"] });
@@ -127,25 +127,25 @@ const readOnly = {
 } as VirtualMachineInstance;
 const image = "/run/kubevirt-private/vmi-disks/data/disk.img";
 
-test("what is mounted is the file that was looked at, and writes stay in it", async () => {
+test("mounts exactly the file that was checked, and writes stay in it", async () => {
   await using pod = await createPod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   const path = disk("swapped.img", "the disk");
   const secret = disk("secret.img", "a secret", 0o600);
   using claims = openClaimFiles({ data: path });
-  // The attack: another file takes the path's place between the look and the mount.
+  // The attack: another file replaces it at this path between the check and the mount.
   renameSync(path, `${path}.old`);
   await symlink(secret, path);
   await mountClaimFiles(vmi, claims, sandbox);
   expect(pod.run(`head -c 8 ${image}`)).toBe("the disk");
   pod.run(`printf written | dd of=${image} conv=notrunc status=none`);
   expect(await runTool("head", ["-c", "7", `${path}.old`])).toBe("written");
-  // The control: who goes by the path gets the other one.
+  // The control: access by path gets the other one.
   copyFileSync(path, join(folder, "naive.img"));
   expect(await runTool("head", ["-c", "8", join(folder, "naive.img")])).toBe("a secret");
 });
 
-test("a claim that is only read is mounted so", async () => {
+test("mounts a read-only claim read-only", async () => {
   await using pod = await createPod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   using claims = openClaimFiles({ data: disk("read.img") });

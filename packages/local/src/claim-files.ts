@@ -10,7 +10,7 @@ import { launcherAccess } from "./launcher-access.ts";
 import type { ClaimFact } from "./local-facts.ts";
 import { claimUses } from "./volume-refusals.ts";
 
-/** Files that stand for claims, held open from the first look until they are mounted. */
+/** Files in place of claims, held open from the first check until they are mounted. */
 export interface ClaimFiles extends Disposable {
   /** By the names of the claims. */
   readonly facts: Readonly<Record<string, ClaimFact>>;
@@ -18,8 +18,8 @@ export interface ClaimFiles extends Disposable {
 }
 
 /**
- * Opens the files that were given for claims, never through a link at the end of a path, and looks at
- * each on its handle. What is wrong with one is told, not thrown. Nothing is changed: a file keeps its
+ * Opens the files that were given for claims, never through a link at the end of a path, and checks
+ * each through its handle. Problems are reported, not thrown. Changes nothing: a file keeps its
  * owner, mode and access list.
  *
  * @param claims Absolute paths by the names of the claims.
@@ -45,7 +45,7 @@ export function openClaimFiles(
 
 type Problem = NonNullable<ClaimFact["problem"]>;
 
-/** The claim that has the very same file, by whichever path. */
+/** The claim with the same file, by whichever path. */
 function nameOfSame(file: SafePath, files: ReadonlyMap<string, SafePath>): string | undefined {
   const { inode, fileSystem } = file.stat();
   const same = [...files].find(([, other]) => {
@@ -99,8 +99,8 @@ function notOpened(path: string, error: unknown): Problem {
 }
 
 /**
- * A claim holds a raw image, as in KubeVirt: the guest writes to it, and would choose the format if that
- * were read from the file.
+ * A claim holds a raw image, as in KubeVirt: the guest writes to it, and could choose the format if
+ * that was read from the file.
  */
 function problemOf(path: string, file: SafePath, inUse: boolean): Problem | undefined {
   if (file.type !== "file") {
@@ -134,7 +134,7 @@ function head(file: SafePath): Buffer {
   return bytes.subarray(0, readSync(opened.fd, bytes, 0, bytes.length, 0));
 }
 
-/** QEMU locks an image while it has it open, and a second QEMU would fail on that late. */
+/** QEMU locks an image while it has it open; a second QEMU would fail on that late. */
 function isLocked(file: SafePath): boolean {
   const { inode, fileSystem } = file.stat();
   const { major, minor } = splitDeviceNumber(fileSystem);
@@ -144,7 +144,7 @@ function isLocked(file: SafePath): boolean {
 
 /**
  * Mounts the files where the launcher expects the images on its claims: exactly the files that were
- * opened, whatever their paths mean by now. The mounts go with the sandbox.
+ * opened, even if their paths now mean something else. The mounts end with the sandbox.
  */
 export async function mountClaimFiles(
   vmi: VirtualMachineInstance,

@@ -6,7 +6,7 @@ import type { Refusal } from "@virtkit/node-agent/errors";
 import { firmwareHint } from "./host-firmware.ts";
 import type { LocalFacts } from "./local-facts.ts";
 
-/** What local mode cannot do of a VMI's processors, memory and firmware. */
+/** What local mode does not support of a VMI's processors, memory and firmware. */
 export function computeRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] {
   return [
     ...architectureRefusals(vmi, facts),
@@ -31,7 +31,7 @@ function architectureRefusals(
     });
   }
   const type = spec.domain.machine?.type;
-  // The machine types of another architecture are not this QEMU's to know.
+  // This QEMU does not know the machine types of another architecture.
   const isKnown = wanted !== architecture || machineTypes.length === 0;
   if (type && !isKnown && !machineTypes.includes(type)) {
     refusals.push({
@@ -65,7 +65,7 @@ function cpuRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] 
   return [...refusals, ...modelRefusals(cpu?.model, facts), ...countRefusals(vmi, facts)];
 }
 
-/** Names that stand for the host's own processor. */
+/** Names for the host's own processor. */
 const hostModels = ["host-model", "host-passthrough"];
 
 function modelRefusals(
@@ -83,10 +83,10 @@ function modelRefusals(
   return [{ field, found, instead: "use another one, such as Nehalem, or leave it out" }];
 }
 
-/** Without an IOMMU that remaps interrupts QEMU has no addresses for more. */
+/** Without an IOMMU that remaps interrupts, QEMU has no addresses for more. */
 const mostCpus = 255;
 
-/** Places for CPUs that could be plugged in count, too; by default there are four times the sockets. */
+/** Slots for hotplugged CPUs count, too; by default there are four times the sockets. */
 function countRefusals(vmi: VirtualMachineInstance, { architecture }: LocalFacts): Refusal[] {
   const config = clusterConfig({}, { defaultArchitecture: architecture });
   const { spec } = defaultVirtualMachineInstance(vmi, config, { uuid: () => "" });

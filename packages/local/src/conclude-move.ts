@@ -10,7 +10,7 @@ import { isAlive, stopLocalSandbox } from "./local-sandbox.ts";
 import type { VmiMove } from "./move-file.ts";
 import { stopForwarder } from "./stop-forwarder.ts";
 
-/** A move that is under way, as whoever sees to it has it. A launcher that has ended has no client. */
+/** A move in progress, for the process that handles it. A launcher that has ended has no client. */
 export interface MoveUnderWay extends Observers {
   readonly stateDirectory: string;
   readonly move: VmiMove;
@@ -21,7 +21,10 @@ export interface MoveUnderWay extends Observers {
   readonly clock?: Clock | undefined;
 }
 
-/** How a move ended. `lost`: neither side has a guest any more. `open`: it is not decided, and somebody has to look again. */
+/**
+ * The outcome of a move. `lost`: neither side has a guest any more. `open`: it is undecided, and
+ * someone has to look again.
+ */
 export interface MoveEnd {
   readonly end: "moved" | "stayed" | "lost" | "open";
   readonly source?: MigrationReport | undefined;
@@ -30,14 +33,15 @@ export interface MoveEnd {
 
 /** How long the source's launcher may take to end its copy once the target has claimed. */
 const sourcePatience = 15_000;
-/** How long a launcher may take to end after its connections have. */
+/** How long a launcher may take to end after its connections have ended. */
 const endPatience = 20_000;
 /** How long a target whose source has ended may take to resume what was released to it. */
 const targetPatience = 60_000;
 
 /**
- * Follows both sides of a move until one of them has the guest for good, and does for each what its node agent
- * has to. The run grant alone says who has it. May be called at any time, by whatever process comes.
+ * Follows both sides of a move until one of them has the guest for good, and does the node agent's
+ * work for each. Only the run grant says who has the guest. May be called at any time, by any
+ * process.
  */
 export async function concludeMove(moving: MoveUnderWay): Promise<MoveEnd> {
   const { stateDirectory, move, store, clock = realClock } = moving;
@@ -48,7 +52,7 @@ export async function concludeMove(moving: MoveUnderWay): Promise<MoveEnd> {
   try {
     await Promise.race([source, target]);
     if ((await now()) === "open") {
-      // Whatever becomes of the target, the source decides, or ends.
+      // Whatever happens to the target, the source decides, or ends.
       const report = await source;
       if (!isBack(report) && (await now()) === "open") {
         await seeToDeadSource(moving, report);
@@ -68,8 +72,8 @@ export async function concludeMove(moving: MoveUnderWay): Promise<MoveEnd> {
 }
 
 /**
- * Whether the source never runs again: it has released its guest, or *perform* has answered after the switch to post-copy.
- * A switch alone may yet be given up by libvirt.
+ * Whether the source never runs again: it has released its guest, or *perform* has answered after
+ * the switch to post-copy. libvirt may still give up a switch alone.
  */
 function hasLeft({ decision, times = {} }: MigrationReport): boolean {
   if (decision === "released") return true;
@@ -94,7 +98,10 @@ export function whoHas(grant: ReadGrant, { source, target }: VmiMove): "moved" |
   return podUID === source ? "stayed" : "open";
 }
 
-/** Resolves with the last report of a side; undefined where its launcher is gone or does not know of the move. */
+/**
+ * Resolves with the last report of a side; undefined if its launcher is gone or does not know about
+ * the move.
+ */
 async function followed(
   moving: MoveUnderWay,
   side: "source" | "target",
@@ -105,7 +112,7 @@ async function followed(
   if (!client) return undefined;
   let last: MigrationReport | undefined;
   const take = (report: MigrationReport): void => {
-    // Its ports are the target's, which may be whole only much later.
+    // Its ports now belong to the target, which may be complete only much later.
     if (hasLeft(report) && !(last && hasLeft(last))) {
       stopForwarder(localNames(stateDirectory, move.source).cgroup);
     }
@@ -122,9 +129,9 @@ async function followed(
 }
 
 /**
- * Whose launcher has ended cannot decide any more; what it had decided is on its disk. Released: the target is
- * told. Otherwise nobody ever resumes the target's copy, which ends: its memory was never released, and the
- * source's is gone.
+ * A launcher that has ended cannot decide any more; its decision is on its disk. Released: the
+ * target is told. Otherwise nobody ever resumes the target's copy, which ends: its memory was never
+ * released, and the source's is gone.
  */
 async function seeToDeadSource(
   moving: MoveUnderWay,

@@ -28,7 +28,7 @@ test.each([
   expect(podField(pod, path)).toBe(text);
 });
 
-test("a command refers to variables as a kubelet allows", () => {
+test("a command can refer to variables as with a kubelet", () => {
   expect(expandCommand(["a", "$(UID)", "x$(UID)y$(NO)", "$$(UID)", "$UID"], { UID: "1" })).toEqual([
     "a",
     "1",

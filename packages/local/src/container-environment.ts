@@ -1,6 +1,6 @@
 import type { Container, Pod } from "@virtkit/launcher-pod";
 
-/** A container's variables, with those that name a field of the Pod filled in. */
+/** A container's variables, with references to fields of the Pod resolved. */
 export function containerEnvironment(pod: Pod, { env = [] }: Container): Record<string, string> {
   return Object.fromEntries(
     env.map(({ name, value, valueFrom }) => [
@@ -10,7 +10,10 @@ export function containerEnvironment(pod: Pod, { env = [] }: Container): Record<
   );
 }
 
-/** A text or a map of the Pod's metadata by its path: `metadata.uid`, `metadata.labels['a']`. Empty where there is none. */
+/**
+ * A string or a map of the Pod's metadata by its path: `metadata.uid`, `metadata.labels['a']`.
+ * Empty if there is none.
+ */
 export function podField({ metadata }: Pod, path: string): string {
   const [, name = "", key] = /^metadata\.(\w+)(?:\['(.+)'\])?$/.exec(path) ?? [];
   const value: unknown = (Object(metadata) as Record<string, unknown>)[name];

@@ -10,8 +10,8 @@ const maxBytes = 4_096;
 const outcomes: readonly Outcome[] = ["released", "aborted", "committed", "returned"];
 
 /**
- * What a launcher that has ended had decided of a move; undefined where it had decided nothing. The folder was the
- * launcher's: no link in it is followed, and what is read is bounded.
+ * What an ended launcher had decided about a move; undefined if nothing. The folder belonged to the
+ * launcher: no link in it is followed, and reads are bounded.
  */
 export function readDecision(
   stateDirectory: string,
@@ -32,7 +32,7 @@ function outcomeIn(text: string, migrationUID: string): Outcome | undefined {
     if (value["migrationUID"] !== migrationUID) return undefined;
     return outcomes.find((outcome) => outcome === value["outcome"]);
   } catch {
-    // What cannot be read is no decision: nothing is released by it.
+    // An unreadable decision is none: it releases nothing.
     return undefined;
   }
 }

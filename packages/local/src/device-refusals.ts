@@ -6,7 +6,7 @@ import type { LocalFacts } from "./local-facts.ts";
 
 const devicesField = "spec.domain.devices";
 
-/** What local mode cannot do of a VMI's devices and networks. */
+/** What local mode does not support of a VMI's devices and networks. */
 export function deviceRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] {
   return [
     ...hostDeviceRefusals(vmi),
@@ -60,7 +60,7 @@ function tpmRefusals({ spec }: VirtualMachineInstance, { swtpm }: LocalFacts): R
   return refusals;
 }
 
-/** Ways out of the guest that nothing of local mode leads to. */
+/** Guest interfaces that lead to nothing in local mode. */
 function connectionRefusals({ spec }: VirtualMachineInstance): Refusal[] {
   const { autoattachVSOCK, filesystems } = spec.domain.devices;
   const refusals = (filesystems ?? []).map(
@@ -81,8 +81,9 @@ function connectionRefusals({ spec }: VirtualMachineInstance): Refusal[] {
 }
 
 /**
- * Every disk on virtio and every card takes a slot of PCI, and four are kept for cards at least. Measured:
- * libvirt 9 finds places for 224 disks beside them and not for 228; the rest is for other devices.
+ * Every virtio disk and every card takes a PCI slot, and at least four are reserved for cards.
+ * Measured: libvirt 9 finds places for 224 disks beside them and not for 228; the rest is for other
+ * devices.
  */
 const mostSlots = 220;
 const cardSlots = 4;

@@ -14,7 +14,7 @@ import { openVmiSandbox } from "./open-vmi-sandbox.ts";
 import { agentDirectory } from "./vmi-life.ts";
 import { changeRecord, type LastMove, type VmiRecord } from "./vmi-record.ts";
 
-/** A guest that was to move, and how that went. */
+/** A guest that was to move, and the outcome. */
 export interface MovedVmi {
   readonly record: VmiRecord;
   readonly last: LastMove;
@@ -31,14 +31,15 @@ export interface EndedMove {
   readonly record: VmiRecord;
   readonly move: VmiMove;
   readonly end: MoveEnd;
-  /** The target, where this process has prepared it. */
+  /** The target, if this process has prepared it. */
   readonly ready?: ReadyTarget | undefined;
 }
 
 /**
- * Puts record and Pods in order once it is certain who has the guest. Each part may be repeated: the file goes last.
+ * Puts record and Pods in order once it is certain who has the guest. Each part may be repeated:
+ * the file is removed last.
  *
- * @throws NodeAgentError where nobody has it, or that is not certain yet.
+ * @throws NodeAgentError if nobody has it, or if that is not certain yet.
  */
 export async function endMove(
   options: EndMoveOptions,
@@ -78,7 +79,10 @@ export async function endMove(
   const { move: _, ...settled } = stayed;
   return { record: settled, last };
 
-  /** The launcher takes the guest as its own: it checks it, and makes what a VMI wants of it from now on. */
+  /**
+   * Makes the guest the launcher's own: it runs its probes and applies changes of the VMI from now
+   * on.
+   */
   async function joinGuest(moved: VmiRecord, target: ReadyTarget | undefined): Promise<void> {
     if (!target) return;
     using sandbox = openVmiSandbox(stateDirectory, moved);
@@ -102,7 +106,7 @@ async function removePod(stateDirectory: string, podUid: string): Promise<void> 
   await teardown(podUid, { stateDirectory: agentDirectory(stateDirectory) });
 }
 
-/** The target has no guest that may run: all of it goes, and then the file. */
+/** The target has no guest that may run: remove all of it, and then the file. */
 export async function removeTarget(
   stateDirectory: string,
   { target }: VmiMove,
@@ -112,13 +116,13 @@ export async function removeTarget(
   file.remove();
 }
 
-/** Who sees to a move: this process. */
+/** This process as the one that handles a move. */
 export function thisProcess(): ProcessIdentity {
   using self = ProcessHandle.open(process.pid);
   return identityOf(self);
 }
 
-/** The error for a VMI whose guest moves, where somebody sees to that. */
+/** The error for a VMI whose guest is being moved by another process. */
 export function isMoving({ name, move }: VmiRecord): NodeAgentError {
   const by = move ? ` (process ${move.mover.pid})` : "";
   const message = `${name} is being moved${by}; wait for that, or run: virtkit migrate --abort ${name}`;

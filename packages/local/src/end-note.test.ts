@@ -17,7 +17,7 @@ function folder(): { directory: string; file: string } {
   return { directory, file: names.terminationMessage };
 }
 
-test("a launcher's last message is read", () => {
+test("reads a launcher's last message", () => {
   const { directory, file } = folder();
   expect(readEndNote(directory, podUid)).toBeUndefined();
   writeFileSync(file, "");
@@ -26,7 +26,7 @@ test("a launcher's last message is read", () => {
   expect(readEndNote(directory, podUid)).toEqual({ how: "guest-ended", end: killed });
 });
 
-test("what we write down ourselves is read like it, and takes its place", () => {
+test("reads our own note like it, and it replaces the launcher's", () => {
   const { directory, file } = folder();
   // Nobody made the file: then there is no launcher either, and nothing to say.
   writeEndNote(directory, podUid, killed);
@@ -36,7 +36,7 @@ test("what we write down ourselves is read like it, and takes its place", () => 
   expect(readEndNote(directory, podUid)?.end).toEqual(killed);
 });
 
-test("a hostile launcher's is bounded, checked and plain", () => {
+test("limits, checks and sanitizes a hostile launcher's message", () => {
   const { directory, file } = folder();
   const evil = { ...killed, message: "\u001b[2Jgone\nRunning" };
   writeFileSync(file, JSON.stringify({ how: "x", end: evil }));
@@ -49,15 +49,15 @@ test("a hostile launcher's is bounded, checked and plain", () => {
 });
 
 test.each([
-  ["no JSON", "{"],
-  ["no object", "7"],
-  ["no word of how", "{}"],
-])("%s is no note", (_, line) => expect(parseEndNote(line)).toBeUndefined());
+  ["something that is not JSON", "{"],
+  ["JSON that is not an object", "7"],
+  ["an object that does not say how it ended", "{}"],
+])("rejects %s as a note", (_, line) => expect(parseEndNote(line)).toBeUndefined());
 
 test.each([
   ["an unknown kind", { ...killed, kind: "__proto__" }],
   ["no message", { ...killed, message: 7 }],
   ["no time", { ...killed, at: "soon" }],
-])("%s is no end", (_, end) =>
+])("rejects %s as an end", (_, end) =>
   expect(parseEndNote(JSON.stringify({ how: "guest-ended", end }))).toEqual({ how: "guest-ended" }),
 );

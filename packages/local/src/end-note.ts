@@ -2,9 +2,9 @@ import { closeSync, constants, openSync, readSync, writeSync } from "node:fs";
 import type { GuestEnd, GuestEndKind } from "@virtkit/domain-manager";
 import { localNames } from "./local-names.ts";
 
-/** What was written down of a launcher's end, or of its guest's. */
+/** What was recorded about a launcher's end, or its guest's. */
 export interface EndNote {
-  /** What the launcher says that it saw, as `guest-ended` or `never-ran`. */
+  /** What the launcher saw, such as `guest-ended` or `never-ran`. */
   readonly how: string;
   readonly end?: GuestEnd;
   /** Why the launcher failed. */
@@ -25,12 +25,12 @@ export function isEndKind(text: unknown): text is GuestEndKind {
   return typeof text === "string" && Object.hasOwn(kinds, text);
 }
 
-/** A launcher writes no more than a kubelet takes. */
+/** A launcher writes no more than a kubelet accepts. */
 const most = 4_096;
 
 /**
  * Reads how a VMI ended: its launcher's termination message, which outlives the launcher. Undefined
- * where nobody has written one. The launcher is not trusted: what is read is bounded and checked.
+ * if there is none. The launcher is not trusted: reads are bounded and checked.
  */
 export function readEndNote(stateDirectory: string, podUid: string): EndNote | undefined {
   const text = readStart(localNames(stateDirectory, podUid).terminationMessage);
@@ -41,7 +41,7 @@ export function readEndNote(stateDirectory: string, podUid: string): EndNote | u
   return undefined;
 }
 
-/** One line of a termination message; undefined where it is none for programs. */
+/** One line of a termination message; undefined if it is not for programs. */
 export function parseEndNote(line: string): EndNote | undefined {
   let value: unknown;
   try {
@@ -66,7 +66,7 @@ function endIn(value: unknown): GuestEnd | undefined {
   return Number.isNaN(Date.parse(at)) ? undefined : { kind, message: plain(message), at };
 }
 
-/** A terminal obeys control characters. */
+/** A terminal interprets control characters. */
 function plain(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, " ").trim();
 }
@@ -88,8 +88,8 @@ function readStart(path: string): string {
 }
 
 /**
- * Writes down how a VMI ended for whose launcher nobody else does any more. Call it when nothing of the
- * VMI runs. Without space for it the note is missing, which is no reason to keep a VMI.
+ * Records how a VMI ended if its launcher cannot do it any more. Call it when nothing of the VMI
+ * runs. Without disk space the note is missing, which is no reason to keep a VMI.
  */
 export function writeEndNote(stateDirectory: string, podUid: string, end: GuestEnd): void {
   const { O_WRONLY, O_TRUNC, O_NOFOLLOW } = constants;

@@ -18,7 +18,7 @@ import { readStartNote } from "./start-note.ts";
 import { connectVmi, vmiState } from "./vmi-life.ts";
 import type { VmiRecord } from "./vmi-record.ts";
 
-/** What {@link forecastMove} looks at. */
+/** The input of {@link forecastMove}. */
 export interface ForecastMoveOptions {
   readonly stateDirectory: string;
   readonly record: VmiRecord;
@@ -28,12 +28,14 @@ export interface ForecastMoveOptions {
   readonly postCopy?: boolean;
   /** What the move may do, over a cluster's defaults. */
   readonly options?: Partial<typeof moveDefaults>;
-  /** How long it is measured how much the guest writes, in seconds, one after the other. Default 1, 3 and 1. */
+  /**
+   * How long to measure the guest's writes, in seconds, one after the other. Default 1, 3 and 1.
+   */
   readonly seconds?: readonly number[];
   readonly now?: () => Date;
 }
 
-/** Whether a guest can move, and how that is expected to go. */
+/** Whether a guest can move, and the forecast. */
 export type MoveForecast =
   | { readonly obstacle: MoveObstacle }
   | {
@@ -42,12 +44,17 @@ export type MoveForecast =
       readonly memoryBytes: number;
       readonly usedBytes: number;
       readonly diskBytes: number;
-      /** Undefined where it cannot be measured; then the forecast has the guest write nothing. */
+      /**
+       * Undefined if it cannot be measured; the forecast then assumes that the guest writes
+       * nothing.
+       */
       readonly dirtyBytesPerSecond: number | undefined;
       readonly figures: MoveFigures;
     };
 
-/** Forecasts the move of a guest that runs. Moves and changes nothing; takes as long as it measures. */
+/**
+ * Forecasts the move of a running guest. Moves and changes nothing; takes as long as it measures.
+ */
 export async function forecastMove(options: ForecastMoveOptions): Promise<MoveForecast> {
   const { stateDirectory, record, bandwidth, seconds = [1, 3, 1] } = options;
   const { status } = await vmiState(stateDirectory, record);

@@ -25,10 +25,10 @@ const isMissing = !existsSync("/usr/sbin/iptables") && !existsSync("/sbin/iptabl
 if (isMissing) process.stdout.write("skipped: there is no iptables on this host\n");
 
 test.skipIf(isMissing)(
-  "where iptables drop what is forwarded a guest gets out all the same, and nothing is left",
+  "a guest gets out even if iptables drops forwarded traffic, and nothing is left",
   async () => {
     const child = fileURLToPath(new URL("./testing/forward-policy-child.mjs", import.meta.url));
-    // The host that is played has links, rules and settings of its own.
+    // The simulated host has its own links, rules and settings.
     const line = ["--net", "--mount", "--", process.execPath, child, outside, pod, `${port}`];
     const told: unknown = JSON.parse(await runTool("unshare", line));
     expect(told).toMatchObject({

@@ -3,9 +3,9 @@ import { defaultRouteLink } from "./host-forwarding.ts";
 import { runTool, tryTool } from "./run-tool.ts";
 
 /**
- * Where the host's iptables drop by policy what is forwarded, as container engines and ufw set it, lets a
- * Pod out by the default route and answers back in. The rules go to the end of the chain: what an
- * administrator forbids by a rule stays forbidden, and only the policy is overruled.
+ * If the host's iptables drops forwarded traffic by policy, as container engines and ufw set it,
+ * lets a Pod out by the default route and answers back in. The rules go to the end of the chain:
+ * what an administrator forbids by a rule stays forbidden, and only the policy is overruled.
  */
 export async function acceptForwarded(hostLink: string, cgroups: readonly string[]): Promise<void> {
   const chain = await forwardChain();
@@ -19,7 +19,7 @@ export async function acceptForwarded(hostLink: string, cgroups: readonly string
   }
 }
 
-/** Takes back what {@link acceptForwarded} added, or any part of it. */
+/** Removes what {@link acceptForwarded} added, or any part of it. */
 export async function withdrawForwarded(hostLink: string): Promise<void> {
   for (const line of await forwardChain()) {
     const words = line.split(" ");
@@ -28,9 +28,9 @@ export async function withdrawForwarded(hostLink: string): Promise<void> {
   }
 }
 
-/** The chain's policy and rules as iptables writes them; none where the host does without iptables. */
+/** The chain's policy and rules as iptables writes them; none if the host does without iptables. */
 async function forwardChain(): Promise<readonly string[]> {
-  // Asked first: iptables itself would make its tables, or load a module, to answer.
+  // Checked first: iptables itself would create its tables, or load a module, to answer.
   const isNft = (await tryTool("nft", ["list", "chain", "ip", "filter", "FORWARD"])).code === 0;
   // Not there where the kernel has no such tables.
   const legacy = await readFile("/proc/net/ip_tables_names", "utf8").catch(() => "");

@@ -6,9 +6,9 @@ import { forwardTcp } from "./forward-tcp.ts";
 import { forwardUdp } from "./forward-udp.ts";
 import type { PublishedPort } from "./published-port.ts";
 
-/** What the forwarder of a Pod is told. */
+/** Configuration of a Pod's forwarder. */
 export interface ForwarderTask {
-  /** For whoever looks at the list of processes. */
+  /** For people who look at the list of processes. */
   readonly podUid: string;
   readonly podAddress: string;
   readonly published: readonly PublishedPort[];
@@ -16,7 +16,7 @@ export interface ForwarderTask {
   readonly waits?: boolean;
 }
 
-/** What it says when all ports are open. */
+/** Its message when all ports are open. */
 export const ready = "ready";
 
 /** The descriptor whose other end the Pod's launcher holds. */
@@ -26,21 +26,21 @@ const lifeline = 3;
 const nobody = 65_534;
 
 /**
- * The program that passes published ports on: listens in the host's network namespace, gives up root, and
- * says on its standard output `ready` or what is wrong. It ends when the launcher has ended, which closes
- * the lifeline.
+ * The program that forwards published ports: listens in the host's network namespace, drops root,
+ * and prints `ready` or what is wrong. It ends when the launcher has ended, which closes the
+ * lifeline.
  */
 export async function main(argument: string): Promise<void> {
   const { podAddress, published, waits = false } = JSON.parse(argument) as ForwarderTask;
   const life = new Socket({ fd: lifeline, readable: true, writable: false });
   const end = (): void => process.exit(0);
-  // Nobody writes to it: whatever comes is the end.
+  // Nobody writes to it: whatever arrives means the end.
   life.on("data", end).on("error", end).on("close", end);
-  // Its Pod is to receive a guest that another Pod still has, with the ports.
+  // Its Pod will receive a guest that another Pod still has, with the ports.
   if (waits) process.stdout.write(`${ready}\n`);
   try {
     const all = waits ? await bindWhenFree(published) : await bindPublished(published);
-    // Without a log: once it is ready nobody reads what it says.
+    // Without a log: once it is ready, nobody reads its output.
     for (const bound of all) {
       const target = { address: podAddress, port: bound.port.guest };
       if (bound.protocol === "tcp") forwardTcp(bound.server, target);
@@ -51,7 +51,7 @@ export async function main(argument: string): Promise<void> {
     process.stdout.write(`${message}\n`);
     process.exit(isNodeAgentError(error) ? 2 : 1);
   }
-  // Bound: from here on strangers are heard, and no right is needed any more.
+  // Bound: from here on it talks to strangers, and needs no privileges any more.
   process.setgroups?.([]);
   process.setgid?.(nobody);
   process.setuid?.(nobody);

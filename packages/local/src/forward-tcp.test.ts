@@ -36,7 +36,7 @@ function dial(port: number): Socket {
   return client;
 }
 
-test("what is sent after the other side has stopped sending arrives whole", async () => {
+test("delivers everything that is sent after the other side has stopped sending", async () => {
   const { client } = await connected((socket) => {
     const heard: Buffer[] = [];
     socket.on("data", (chunk: Buffer) => heard.push(chunk));
@@ -49,7 +49,7 @@ test("what is sent after the other side has stopped sending arrives whole", asyn
   expect(heard === sent).toBe(true);
 });
 
-test("a guest that does not listen is a reset, not an orderly end", async () => {
+test("a guest that does not listen causes a reset, not an orderly end", async () => {
   const server = createServer();
   const free = await listening(server);
   server.close();
@@ -66,7 +66,7 @@ test("a guest that resets resets the client", async () => {
   expect(hadError).toBe(true);
 });
 
-test("more connections than allowed are refused, and there is room again once one has ended", async () => {
+test("refuses connections above the limit, and accepts new ones once one has ended", async () => {
   const limits = { connections: 1, connectTimeout: 10_000 };
   const { client, port } = await connected((socket) => socket.write("hello"), limits);
   await once(client, "data");
@@ -86,7 +86,7 @@ test("more connections than allowed are refused, and there is room again once on
   expect(answered).toBe(true);
 });
 
-test("connections that are accepted and refused are counted", async () => {
+test("counts accepted and refused connections", async () => {
   const counts: unknown[] = [];
   const metrics = { count: (...counted: unknown[]) => counts.push(counted), observe: () => {} };
   const target = await listening(createServer((socket) => socket.write("hello")));

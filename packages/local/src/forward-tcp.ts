@@ -2,32 +2,34 @@ import { connect, type Server, type Socket } from "node:net";
 import { type Clock, realClock } from "@virtkit/api/clock";
 import { describeError, type Observers } from "@virtkit/api/observe";
 
-/** Where connections are passed on to. */
+/** Where connections are forwarded to. */
 export interface ForwardTarget {
   readonly address: string;
   readonly port: number;
 }
 
-/** How a forwarder keeps time, and whom it tells. */
+/** Clock and observers of a forwarder. */
 export interface ForwardOptions extends Observers {
   readonly clock?: Clock;
 }
 
-/** How far a stranger can drive it. */
+/** Limits for what strangers can cause. */
 export interface TcpLimits {
   /** Connections at a time; more are refused. */
   readonly connections: number;
-  /** Milliseconds that the guest has to answer. */
+  /** Milliseconds within which the guest must answer. */
   readonly connectTimeout: number;
 }
 
 /** Two sockets and what waits in them: 256 connections hold at most some 40 MiB. */
 const defaults: TcpLimits = { connections: 256, connectTimeout: 10_000 };
 
-/** After this a peer that has gone without a word is asked for a sign of life. */
+/** After this, a silent peer is probed for a sign of life. */
 const keepAlive = 60_000;
 
-/** Passes connections on to the guest, each end with its own close, until the server is closed. */
+/**
+ * Forwards connections to the guest, each direction with its own close, until the server is closed.
+ */
 export function forwardTcp(
   server: Server,
   target: ForwardTarget,
@@ -35,7 +37,8 @@ export function forwardTcp(
   { clock = realClock, log, metrics }: ForwardOptions = {},
 ): void {
   server.maxConnections = connections;
-  // A failed accept, as for want of descriptors, ends that connection and not the service.
+  // A failed accept, for example without free descriptors, ends that connection and not the
+  // service.
   server.on("error", (error) => {
     log?.warn({ error: describeError(error) }, "a connection was not accepted");
   });
@@ -58,7 +61,10 @@ export function forwardTcp(
   });
 }
 
-/** A reset on one side is one on the other: an orderly end would tell the peer that it has everything. */
+/**
+ * A reset on one side becomes one on the other: an orderly end would tell the peer that it has
+ * everything.
+ */
 function endTogether(one: Socket, other: Socket): void {
   // Told to the other side, below.
   one.on("error", () => undefined);

@@ -28,7 +28,7 @@ async function ask(client: Socket, port: number, question: string): Promise<stri
   return String(answer);
 }
 
-test("each peer has its own answers, and the same way as long as it speaks", async () => {
+test("each peer gets its own answers, and keeps its path while it speaks", async () => {
   const { port } = await forwarder();
   const [one, other] = [await bound(), await bound()];
   const first = await ask(one, port, "a");
@@ -37,7 +37,7 @@ test("each peer has its own answers, and the same way as long as it speaks", asy
   expect(await ask(one, port, "a")).toBe(first);
 });
 
-test("a peer beyond the limit takes the place of the one that was silent longest", async () => {
+test("a peer above the limit replaces the one that was silent longest", async () => {
   const { port } = await forwarder({ peers: 2, idle: 60_000 });
   const [one, two, three] = [await bound(), await bound(), await bound()];
   const first = await ask(one, port, "a");
@@ -48,10 +48,10 @@ test("a peer beyond the limit takes the place of the one that was silent longest
   expect(await ask(two, port, "a")).not.toBe(second);
 });
 
-test("a peer that is silent is forgotten", async () => {
+test("forgets a silent peer", async () => {
   const { port, guest } = await forwarder({ peers: 2, idle: 20 });
   const client = await bound();
-  // Seen by the guest: an answer may come when its way back is forgotten already.
+  // Seen by the guest: an answer may come when its way back is already forgotten.
   const seenFrom = async (): Promise<number> => {
     const heard = once(guest, "message");
     client.send("a", port, "127.0.0.1");

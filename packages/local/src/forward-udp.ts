@@ -3,7 +3,7 @@ import { type Clock, realClock } from "@virtkit/api/clock";
 import { describeError } from "@virtkit/api/observe";
 import type { ForwardOptions, ForwardTarget } from "./forward-tcp.ts";
 
-/** How far a stranger can drive it. */
+/** Limits for what strangers can cause. */
 export interface UdpLimits {
   /** Peers that are remembered at a time; the one that was silent longest makes room. */
   readonly peers: number;
@@ -13,7 +13,10 @@ export interface UdpLimits {
 
 const defaults: UdpLimits = { peers: 256, idle: 120_000 };
 
-/** Passes datagrams on to the guest, and its answers back to whoever asked, until the socket is closed. */
+/**
+ * Forwards datagrams to the guest, and its answers to the peer that asked, until the socket is
+ * closed.
+ */
 export function forwardUdp(
   socket: Socket,
   target: ForwardTarget,
@@ -58,7 +61,7 @@ class Peer {
     this.#clock = clock;
     this.#target = target;
     this.#guest = createSocket("udp4");
-    // A guest that refuses a datagram is heard as an error; to the sender it is lost, as any may be.
+    // A guest that refuses a datagram causes an error; for the sender it is lost, as any may be.
     this.#guest.on("error", () => undefined);
     this.#guest.on("message", (data, from) => {
       if (from.address !== target.address || from.port !== target.port) return;

@@ -24,7 +24,9 @@ export interface GatherOptions {
   readonly claims: Pick<ClaimFiles, "facts">;
 }
 
-/** Looks at this host, and at what the caller gave for a VMI. Changes nothing; no program runs for long. */
+/**
+ * Examines this host and the caller's files for a VMI. Changes nothing; no program runs for long.
+ */
 export async function gatherFacts(options: GatherOptions): Promise<LocalFacts> {
   const { vmi, accel, sources = {}, claims } = options;
   const { namespace = "default" } = vmi.metadata ?? {};
@@ -63,13 +65,13 @@ async function cpuModels(): Promise<readonly string[]> {
   return names.flatMap((name) => /^x86_(.+)\.xml$/.exec(name)?.[1] ?? []);
 }
 
-/** A process without a limit is told 0, or a number beyond all memory. */
+/** A process without a limit sees 0, or a number beyond all memory. */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-/** The directory need not be there; then the closest one above it counts. */
+/** The directory need not exist; then the closest one above it counts. */
 export async function directoryFact(path: string): Promise<DirectoryFact> {
   let place = path;
   while (!existsSync(place) && place !== dirname(place)) place = dirname(place);

@@ -55,7 +55,7 @@ function only(inventory: LocalInventory): PodTraces {
   return groups[0] as PodTraces;
 }
 
-test("what the kernel names by part of a UID, and traces of a VMI, belong to the Pod that is meant", () => {
+test("assigns kernel names with part of a UID, and traces of a VMI, to the right Pod", () => {
   const pod = only(seen([netns, trace, claim, cgroup(0), directory]));
   expect(pod).toMatchObject({ podUid, vmi: demo, vmiUid: "vmi", running: "no" });
   expect(pod.traces).toHaveLength(5);
@@ -63,84 +63,88 @@ test("what the kernel names by part of a UID, and traces of a VMI, belong to the
 
 test.each<[string, LocalInventory, string]>([
   [
-    "that a record names is its",
+    "that a record names belongs to that record",
     seen([cgroup(3), directory], { records: { records: [record(podUid)], unreadable: [] } }),
     "record",
   ],
   [
-    "whose claim's name has an unreadable record is its",
+    "whose claim has the name of an unreadable record belongs to that record",
     seen([cgroup(3), claim], { records: { records: [], unreadable: [garbled] } }),
     "unreadable-record",
   ],
   [
-    "that an unreadable record still names is its",
+    "that an unreadable record still names belongs to that record",
     seen([directory], { records: { records: [], unreadable: [{ ...garbled, podUid }] } }),
     "unreadable-record",
   ],
   [
-    "that another state directory made is that one's",
+    "that another state directory created belongs to that directory",
     seen([cgroup(0), netns], { owners: [note("/elsewhere")] }),
     "other-directory",
   ],
   [
-    "that another state directory made is that one's, whatever files lie here",
+    "that another state directory created belongs to that directory, whatever files are here",
     seen([cgroup(3), directory, claim], { owners: [note("/elsewhere")] }),
     "other-directory",
   ],
-  ["of which only the kernel knows may be anybody's", seen([cgroup(0), netns]), "unknown"],
+  ["that only the kernel knows about may belong to anyone", seen([cgroup(0), netns]), "unknown"],
   [
-    "whose owner's note cannot be read may be anybody's",
+    "whose owner's note cannot be read may belong to anyone",
     seen([directory], { owners: [note(undefined)] }),
     "unknown",
   ],
   [
-    "beside an unreadable record that names none may be that one's",
+    "may belong to an unreadable record that names no Pod",
     seen([directory], { records: { records: [], unreadable: [garbled] } }),
     "unknown",
   ],
   [
-    "of a state directory whose records cannot be listed may have one",
+    "may have a record if the records of its state directory cannot be listed",
     seen([cgroup(3), directory], { records: undefined, owners: [note(stateDirectory)] }),
     "unknown",
   ],
   [
-    "that runs, with nothing but files to say that it is from here, may be a copy's",
+    "that runs may belong to a copy of this directory if only files point here",
     seen([cgroup(3), directory, claim]),
     "unknown",
   ],
   [
-    "of which cannot be told whether it runs stays",
+    "stays if it may still be running",
     seen([cgroup(undefined), directory], { owners: [note(stateDirectory)] }),
     "unknown",
   ],
   [
-    "whose cgroup could not be looked for stays",
+    "stays if its cgroup could not be looked up",
     seen([directory], { unseen: [{ place: "cgroups", problem: "EIO" }] }),
     "unknown",
   ],
-  ["that no trace names stays", seen([lease]), "unknown"],
-  ["that ended, with files here and no record, is nobody's", seen([directory, netns]), "nobody"],
+  ["stays if no trace names it", seen([lease]), "unknown"],
   [
-    "whose name has a record of another Pod is nobody's",
+    "that ended, with files here and no record, belongs to nobody",
+    seen([directory, netns]),
+    "nobody",
+  ],
+  [
+    "belongs to nobody if the record of its name is for another Pod",
     seen([directory, claim], { records: { records: [record("other")], unreadable: [] } }),
     "nobody",
   ],
   [
-    "that runs, is from here and has no record is nobody's",
+    "that runs, is from here and has no record belongs to nobody",
     seen([cgroup(3), netns], { owners: [note(stateDirectory)] }),
     "nobody",
   ],
-  ["that is a trace alone, with no record, is nobody's", seen([trace]), "nobody"],
+  ["of which only a trace is left, with no record, belongs to nobody", seen([trace]), "nobody"],
 ])("a Pod %s", (_, inventory, by) => {
   expect(only(inventory).owner.by).toBe(by);
 });
 
-test("a trace alone stays while a record cannot be read: it may be that one's", () => {
+test("keeps a lone trace while a record is unreadable: it may belong to it", () => {
   const records = { records: [], unreadable: [{ ...garbled, podUid }] };
   expect(only(seen([trace], { records })).owner.by).toBe("unknown");
 });
 
-test("control: whoever takes what was not seen for gone calls a running guest ownerless", () => {
+test("control: taking unseen traces for gone ones makes a running guest ownerless", () => {
   const blind = seen([cgroup(3), netns], { records: undefined, owners: [note(stateDirectory)] });
   const naive = { ...blind, records: { records: [], unreadable: [] } };
   expect(only(naive).owner.by).toBe("nobody");

@@ -4,20 +4,23 @@ import { podsOf, type VmiRecord } from "./vmi-record.ts";
 
 type VmiName = Pick<VmiRecord, "namespace" | "name">;
 
-/** Whose the traces of a Pod are. Only of `nobody` anything is taken back without being asked for by name. */
+/** Who owns the traces of a Pod. Only traces of `nobody` are removed without naming them. */
 export type TraceOwner =
   /** A record of this state directory. */
   | { readonly by: "record"; readonly record: VmiRecord }
-  /** A record that is there and cannot be read. */
+  /** A record that exists but cannot be read. */
   | { readonly by: "unreadable-record"; readonly record: UnreadableRecord }
   | { readonly by: "other-directory"; readonly stateDirectory: string }
-  /** Evidence is missing or cannot be read. `isHere`: something says that it is from this state directory. */
+  /**
+   * Evidence is missing or cannot be read. `isHere`: something says that it belongs to this state
+   * directory.
+   */
   | { readonly by: "unknown"; readonly reason: string; readonly isHere: boolean }
   | { readonly by: "nobody" };
 
-/** All that there is of one Pod. */
+/** All traces of one Pod. */
 export interface PodTraces {
-  /** Undefined where the traces do not say it. */
+  /** Undefined if the traces do not say it. */
   readonly podUid: string | undefined;
   /** As a claim or the note of its owner names it. */
   readonly vmi?: VmiName;
@@ -28,7 +31,7 @@ export interface PodTraces {
   readonly owner: TraceOwner;
 }
 
-/** Puts the traces of an inventory together by Pod, and decides whose each Pod is. Pure. */
+/** Groups the traces of an inventory by Pod, and decides who owns each Pod. Pure. */
 export function groupTraces(inventory: LocalInventory): readonly PodTraces[] {
   const keyOf = keys(inventory);
   const groups = new Map<string, LocalTrace[]>();
@@ -39,7 +42,10 @@ export function groupTraces(inventory: LocalInventory): readonly PodTraces[] {
   return [...groups].map(([, traces]) => podTraces(inventory, traces, keyOf));
 }
 
-/** The Pod's UID where a trace says it or another trace tells which Pod is meant; else what it does say. */
+/**
+ * The Pod's UID, if a trace contains it or another trace identifies the Pod; otherwise what it does
+ * contain.
+ */
 function keys({ traces, records }: LocalInventory): (trace: LocalTrace) => string {
   const uids = traces.flatMap(({ podUid }) => podUid ?? []);
   const known = [...uids, ...(records?.records ?? []).flatMap(podsOf)];
@@ -126,7 +132,7 @@ function ownerOf(inventory: LocalInventory, pod: Omit<PodTraces, "owner">): Trac
   if (note && directory === undefined) return unknown(`${note.file} cannot be read`);
   if (!isHere) return unknown("nothing says to which state directory it belongs");
   if (!records) return unknown(`the records in ${stateDirectory} cannot be listed`);
-  // One that cannot be read may be the record of any Pod that is not known to be another one's.
+  // An unreadable record may belong to any Pod that is not known to be another's.
   const loose = records.unreadable.find(
     (each) => each.podUid === undefined || podUid === undefined,
   );

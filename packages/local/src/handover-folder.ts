@@ -11,17 +11,17 @@ import { launcherUid, type PodMount } from "./pod-volumes.ts";
 
 /** Sockets by which the launchers and QEMUs of both sandboxes of a move reach each other, as both see them. */
 export interface HandoverSockets {
-  /** Where the source answers how it decided, and where the target takes the phases. */
+  /** Where the source answers how it decided, and where the target receives the phases. */
   readonly source: string;
   readonly target: string;
-  /** Where the target's QEMU takes memory, and the content of disks. */
+  /** Where the target's QEMU receives memory, and the content of disks. */
   readonly memory: string;
   readonly disks: string;
 }
 
 type Named = Pick<VmiMove, "migrationUID" | "target">;
 
-/** Short: a socket's path has at most 107 bytes. Root of the sandbox alone can write above it. */
+/** Short: a socket's path has at most 107 bytes. Only root of the sandbox can write above it. */
 function placeOf({ migrationUID }: Named): string {
   return `/run/virtkit/${migrationUID.slice(0, 8)}`;
 }
@@ -36,8 +36,8 @@ export function handoverSockets(move: Named): HandoverSockets {
 }
 
 /**
- * Makes the one folder that both sandboxes of a move see, below the target's, and says how the target's own
- * script mounts it. Nothing lies between the two QEMUs: they share a kernel.
+ * Creates the one folder that both sandboxes of a move see, below the target's, and returns how the
+ * target's own script mounts it. Nothing lies between the two QEMUs: they share a kernel.
  */
 export async function makeHandoverFolder(stateDirectory: string, move: Named): Promise<PodMount> {
   const source = folderOf(stateDirectory, move);

@@ -23,7 +23,7 @@ const distributions = {
   "older Arch": ["/usr/share/edk2-ovmf/x64/OVMF_CODE.fd", "/usr/share/edk2-ovmf/x64/OVMF_VARS.fd"],
 } as const;
 
-test.each(Object.entries(distributions))("firmware of %s is found", async (_, [code, vars]) => {
+test.each(Object.entries(distributions))("finds the firmware of %s", async (_, [code, vars]) => {
   const root = await host(code, vars);
   const found = { code: join(root, code), vars: join(root, vars) };
   expect(findFirmware("amd64", { secureBoot: false, root })).toEqual(found);
@@ -34,7 +34,7 @@ test.each([
   ["Debian 12", "OVMF/OVMF_CODE_4M.secboot.fd", "OVMF/OVMF_VARS_4M.ms.fd"],
   ["older Debian", "OVMF/OVMF_CODE.secboot.fd", "OVMF/OVMF_VARS.ms.fd"],
   ["Fedora", "edk2/ovmf/OVMF_CODE.secboot.fd", "edk2/ovmf/OVMF_VARS.secboot.fd"],
-])("secure boot of %s is found with its keys, not without", async (_, code, vars) => {
+])("finds secure boot firmware of %s only with its keys", async (_, code, vars) => {
   const root = await host(`/usr/share/${code}`, `/usr/share/${vars}`);
   expect(findFirmware("amd64", { secureBoot: true, root })?.vars).toBe(
     join(root, "usr/share", vars),
@@ -43,7 +43,7 @@ test.each([
   expect(findFirmware("amd64", { secureBoot: true, root })).toBeUndefined();
 });
 
-test("firmware of arm64 is found, and none of it boots securely", async () => {
+test("finds the firmware of arm64, none of which boots securely", async () => {
   const root = await host("/usr/share/AAVMF/AAVMF_CODE.fd", "/usr/share/AAVMF/AAVMF_VARS.fd");
   expect(findFirmware("arm64", { secureBoot: false, root })?.code).toContain("AAVMF_CODE.fd");
   expect(findFirmware("arm64", { secureBoot: true, root })).toBeUndefined();
@@ -58,7 +58,7 @@ test("a sandbox has the firmware under the names of KubeVirt's image, read-only"
   ]);
 });
 
-test("doctor tells both kinds, with each distribution's package, and misses neither", async () => {
+test("doctor reports both kinds, with each distribution's package", async () => {
   const checks = firmwareChecks(await host());
   expect(checks.map(({ state }) => state)).toEqual(["optional", "optional"]);
   expect(checks[0]?.fix).toMatch(/Debian: .*Fedora: .*Arch: /);

@@ -52,11 +52,11 @@ const places: Readonly<
 /** How {@link findFirmware} looks. */
 export interface FindFirmwareOptions {
   readonly secureBoot: boolean;
-  /** Below which `/usr/share` is. Default `/`. */
+  /** The root below which `/usr/share` is. Default `/`. */
   readonly root?: string;
 }
 
-/** The firmware of this host that a guest boots with; undefined where there is none of its kind. */
+/** The firmware of this host that a guest boots with; undefined if there is none of its kind. */
 export function findFirmware(
   architecture: LocalArchitecture,
   { secureBoot, root = "/" }: FindFirmwareOptions,
@@ -69,7 +69,7 @@ export function findFirmware(
     .find(({ code, vars }) => existsSync(code) && existsSync(vars));
 }
 
-/** What installs firmware on the distributions that are known. */
+/** Packages with firmware on the known distributions. */
 export function firmwareHint(architecture: LocalArchitecture): string {
   if (architecture === "s390x") return "s390x has none: leave EFI out";
   return architecture === "arm64"
@@ -90,7 +90,7 @@ export function firmwareNames(
   return { code: `OVMF_CODE${kind}.fd`, vars: `OVMF_VARS${kind}.fd` };
 }
 
-/** What a sandbox mounts, so that each distribution's firmware is found under the same names. */
+/** The mounts that make each distribution's firmware available under the same names. */
 export function firmwareMounts(
   { code, vars }: HostFirmware,
   architecture: LocalArchitecture,

@@ -3,8 +3,8 @@ import { dirname } from "node:path";
 import { tryTool } from "./run-tool.ts";
 
 /**
- * Whose forwarding was off before, a link in each line; for all state directories of the host, until its
- * next boot.
+ * Links whose forwarding was off before, one per line; for all state directories of the host, until
+ * its next boot.
  */
 const record = "/run/virtkit/forwarding";
 
@@ -16,30 +16,31 @@ function setting(link: string): string {
 }
 
 /**
- * Lets the host pass on what comes in by its default route, which are answers to Pods. Of a host that does that already nothing is changed.
+ * Lets the host forward what arrives by its default route, which are answers to Pods. Changes
+ * nothing on a host that already does.
  */
 export async function turnOnForwarding(): Promise<void> {
   const link = await defaultRouteLink();
   if (link === undefined || (await readFile(setting(link), "utf8")).trim() === "1") return;
   await mkdir(dirname(record), { recursive: true });
-  // Before it is done: whoever comes after a crash puts it back.
+  // Before it is done, so that it can be restored after a crash.
   await appendFile(record, `${link}\n`);
   await writeFile(setting(link), "1");
 }
 
-/** The link by which the host reaches the outside; undefined where there is none. */
+/** The link by which the host reaches the outside; undefined if there is none. */
 export async function defaultRouteLink(): Promise<string | undefined> {
   const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
   return /\bdev (\S+)/.exec(stdout)?.[1];
 }
 
-/** Puts that back once no Pod of local mode is left on this host. */
+/** Restores that once no Pod of local mode is left on this host. */
 export async function restoreForwarding(): Promise<void> {
   // Without a record there is nothing to put back.
   const text = await readFile(record, "utf8").catch(() => "");
   const links = [...new Set(text.split("\n"))].filter((link) => /^[^/\s]{1,15}$/.test(link));
   if (links.length === 0 || (await hasPods())) return;
-  // Somebody else has turned it on for all links since, and relies on it.
+  // Someone else has turned it on for all links since, and relies on it.
   const isWanted = (await readFile(forAll, "utf8")).trim() === "1";
   if (!isWanted) await setAll(links, "0");
   // A Pod that came meanwhile has found it on and relies on it.

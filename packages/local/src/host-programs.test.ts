@@ -29,7 +29,7 @@ test.each([
   ],
   ["is killed", "kill -SEGV $$", /ended with SIGSEGV/],
   ["hangs", "exec sleep 60", /did not answer within 0\.2 s/],
-])("a program that %s is broken, and it is told how", async (_, text, found) => {
+])("a program that %s is broken, and the report says how", async (_, text, found) => {
   const state = await tryProgram(
     await script(text),
     ["--version"],
@@ -38,7 +38,7 @@ test.each([
   expect(state).toMatchObject({ state: "broken", found: expect.stringMatching(found) });
 });
 
-test("a program that is not there is missing; one that is not executable is broken", async () => {
+test("a nonexistent program is missing; one that is not executable is broken", async () => {
   expect(await tryProgram(undefined, [])).toMatchObject({ state: "missing" });
   expect(await tryProgram("/nowhere/program", [])).toMatchObject({ state: "missing" });
   const path = await script("true", 0o644);
@@ -48,7 +48,7 @@ test("a program that is not there is missing; one that is not executable is brok
   });
 });
 
-test("a program is looked for in order, an executable one first", async () => {
+test("looks for a program in order, executable ones first", async () => {
   const [plain, good] = [await script("true", 0o644), await script("true")];
   const folders = [plain, good].map((path) => join(path, ".."));
   expect(findProgram("program", folders)).toBe(good);
@@ -56,7 +56,7 @@ test("a program is looked for in order, an executable one first", async () => {
   expect(findProgram("another", folders)).toBeUndefined();
 });
 
-test("QEMU tells the machine types that it knows, long names too", async () => {
+test("reads QEMU's machine types, including long names", async () => {
   const help = [
     "Supported machines are:",
     "q35                  Standard PC (Q35 + ICH9, 2009) (alias of pc-q35-7.2)",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { localArchitecture } from "./local-architecture.ts";
 import { tryTool } from "./run-tool.ts";
 
-/** Whether a program of the host does what it should. */
+/** Whether a program of the host works. */
 export interface ProgramState {
   readonly state: "ok" | "missing" | "broken";
   /** Its path, or what is wrong with it. */
@@ -25,7 +25,7 @@ export const emulator: string = {
 /** Where libvirt looks for QEMU: the search path that the launcher gives it. */
 const sandboxPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/** What installs a program on the distributions that are known. */
+/** Packages with a program on the known distributions. */
 export const programHints: Readonly<Record<"libvirtd" | "qemu" | "swtpm", string>> = {
   libvirtd:
     "Debian: apt-get install libvirt-daemon libvirt-daemon-driver-qemu; Fedora: dnf install libvirt-daemon libvirt-daemon-driver-qemu; Arch: pacman -S libvirt",
@@ -41,7 +41,7 @@ export const programHints: Readonly<Record<"libvirtd" | "qemu" | "swtpm", string
     "Debian: apt-get install swtpm swtpm-tools; Fedora: dnf install swtpm; Arch: pacman -S swtpm",
 };
 
-/** The first of these files that can be executed, or else the first that is there. */
+/** The first of these files that can be executed, or else the first that exists. */
 export function findProgram(
   name: string,
   folders: readonly string[] = sandboxPath,
@@ -62,7 +62,7 @@ export function isExecutable(path: string): boolean {
 
 const programTimeout = 10_000;
 
-/** Runs a program with arguments that make it answer and end, to see that it can. */
+/** Runs a program with arguments that make it answer and end, to check that it works. */
 export async function tryProgram(
   path: string | undefined,
   args: readonly string[],

@@ -2,12 +2,15 @@ import type { Refusal } from "@virtkit/node-agent/errors";
 import { programHints } from "./host-programs.ts";
 import type { LocalFacts } from "./local-facts.ts";
 
-/** Records, journals, logs and the images that are made for a guest take a few MiB; the rest is room to grow. */
+/**
+ * Records, journals, logs and the images that are created for a guest take a few MiB; the rest is
+ * room to grow.
+ */
 const leastBytes = 64 * 2 ** 20;
 /** A guest's files and folders are about fifty. */
 const leastFiles = 200;
 
-/** What keeps any guest from running on this host. */
+/** What prevents any guest from running on this host. */
 export function hostRefusals(facts: LocalFacts): Refusal[] {
   return [...programRefusals(facts), ...directoryRefusals(facts)];
 }

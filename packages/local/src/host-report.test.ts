@@ -15,7 +15,7 @@ test("TAP devices need the kernel's driver", () => {
   expect(tunCheck("232 kvm\n")).toMatchObject({ state: "missing", fix: "modprobe tun" });
 });
 
-test("too little memory is told with how much there is", () => {
+test("reports too little memory with the amount", () => {
   expect(memoryCheck("MemAvailable:     524288 kB\n")).toMatchObject({
     state: "missing",
     found: "512 MiB available",
@@ -23,13 +23,13 @@ test("too little memory is told with how much there is", () => {
   expect(memoryCheck("MemAvailable:    8388608 kB\n").state).toBe("ok");
 });
 
-test("without KVM VMIs are slow, and it is told what helps", () => {
+test("reports what helps if VMIs are slow without KVM", () => {
   expect(kvmCheck({ usable: true, reason: "a guest ran" }).state).toBe("ok");
   expect(kvmCheck({ usable: false, reason: "there is no /dev/kvm" }).fix).toContain("modprobe");
   expect(kvmCheck({ usable: false, reason: "it hangs" }).fix).toContain("--accel tcg");
 });
 
-test("a controller that is missing is named, with what brings it", () => {
+test("names a missing controller, and how to enable it", () => {
   expect(limitsCheck({ cpu: 1, memory: 2, pids: 2 })).toMatchObject({
     state: "ok",
     found: "cpu (v1), memory (v2), pids (v2)",

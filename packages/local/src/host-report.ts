@@ -21,25 +21,25 @@ import { type KvmProof, proveKvm } from "./prove-kvm.ts";
 import { proveLibvirtd, proveQemu } from "./prove-programs.ts";
 import { tryTool } from "./run-tool.ts";
 
-/** One thing that running VMIs needs of a host. */
+/** One requirement of VMIs on a host. */
 export interface HostCheck {
   readonly name: string;
-  /** `slow`: VMIs run without it, worse. `optional`: only some VMIs need it. */
+  /** `slow`: VMIs run without it, but slower. `optional`: only some VMIs need it. */
   readonly state: "ok" | "missing" | "slow" | "optional";
   readonly found: string;
-  /** What to do, as a command where there is one. Absent where all is well. */
+  /** What to do, as a command if possible. Absent if all is well. */
   readonly fix?: string;
 }
 
 /** What {@link hostReport} looks at. */
 export interface HostReportOptions {
-  /** Proves KVM again even where the answer is remembered. */
+  /** Tests KVM again even if the answer is remembered. */
   readonly again?: boolean;
 }
 
 const libraries = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 
-/** Other programs that local mode runs, and the Debian packages that bring them. */
+/** Other programs that local mode runs, and their Debian packages. */
 const programs: readonly (readonly [name: string, debian: string])[] = [
   ["virtlogd", "libvirt-daemon"],
   ["ip", "iproute2"],
@@ -52,8 +52,9 @@ const programs: readonly (readonly [name: string, debian: string])[] = [
 ];
 
 /**
- * What this host can do for VMIs of local mode, and how to get what is missing. Changes nothing but
- * what it remembers of KVM; looking at that takes some seconds where KVM hangs, and a second for libvirtd.
+ * What this host can do for VMIs in local mode, and how to get what is missing. Changes nothing
+ * except what it remembers about KVM; this takes some seconds if KVM hangs, and a second for
+ * libvirtd.
  */
 export async function hostReport(options: HostReportOptions = {}): Promise<readonly HostCheck[]> {
   const isRoot = process.getuid?.() === 0;
@@ -131,7 +132,10 @@ async function nftCheck(isRoot: boolean): Promise<HostCheck> {
   return check(name, code === 0, code === 0 ? "works" : stderr.trim().slice(0, 200), fix);
 }
 
-/** The kernel lists the devices that it has a driver for; the node itself is made in every sandbox. */
+/**
+ * The kernel lists the devices that it has a driver for; the node itself is created in every
+ * sandbox.
+ */
 export function tunCheck(misc: string): HostCheck {
   const ok = /^\s*\d+ tun$/m.test(misc);
   return check(

@@ -5,8 +5,8 @@ import { type ListedOwner, listPodOwners } from "./pod-owner.ts";
 import { tryTool } from "./run-tool.ts";
 
 /**
- * Where Pods of local mode leave traces outside of their state directory. Each answer is complete, or the
- * call throws: what cannot be seen is not absent.
+ * Where Pods of local mode leave traces outside their state directory. Each answer is complete, or
+ * the call throws: what cannot be seen is not absent.
  */
 export interface HostView {
   networkNamespaces(): Promise<readonly string[]>;

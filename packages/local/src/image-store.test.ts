@@ -11,18 +11,18 @@ async function folderWith(file: string): Promise<string> {
   return folder;
 }
 
-test("an image is what the caller says it is", async () => {
+test("the caller decides what an image is", async () => {
   const folder = await folderWith("mine.img");
   const images = { "quay.io/a/b:1": join(folder, "mine.img") };
   expect(await findImage("quay.io/a/b:1", { images, folder })).toBe(join(folder, "mine.img"));
 });
 
-test("an image is found in the folder by its name", async () => {
+test("finds an image in the folder by its name", async () => {
   const folder = await folderWith("quay.io_a_b_1.qcow2");
   expect(await findImage("quay.io/a/b:1", { folder })).toBe(join(folder, "quay.io_a_b_1.qcow2"));
 });
 
-test("an image that is nowhere is an error that says what to give", async () => {
+test("the error for a missing image says what to provide", async () => {
   await expect(findImage("quay.io/a/b:1", { folder: "/images" })).rejects.toMatchObject({
     code: "AGENT_SANDBOX",
     message: expect.stringMatching(
@@ -31,10 +31,10 @@ test("an image that is nowhere is an error that says what to give", async () => 
   });
 });
 
-test("a path that is no file is named", async () => {
+test("names a path that is not a file", async () => {
   await expect(findImage("a", { images: { a: "/nowhere" } })).rejects.toThrow("/nowhere");
 });
 
-test.each(["../../etc/shadow", "..", "/", "a b"])("the name %j stays in the folder", (name) => {
+test.each(["../../etc/shadow", "..", "/", "a b"])("the name %j stays in the directory", (name) => {
   expect(fileName(name)).not.toMatch(/[/ ]|^\.\.?$/);
 });

@@ -4,7 +4,7 @@ import { NodeAgentError } from "@virtkit/node-agent/errors";
 
 /** Where the images of container disks come from: there is no registry in local mode. */
 export interface ImageStore {
-  /** Disk images by the names that manifests call them by. */
+  /** Disk images by their names in manifests. */
   readonly images?: Readonly<Record<string, string>>;
   /** A folder with `NAME.qcow2`, `NAME.img` or `NAME.raw`; the `/` and `:` of a name are `_` there. */
   readonly folder?: string;
@@ -15,7 +15,7 @@ const endings = [".qcow2", ".img", ".raw"];
 /**
  * The path of the disk image with this name.
  *
- * @throws NodeAgentError where there is none; the message says what to give.
+ * @throws NodeAgentError if there is none; the message says what to provide.
  */
 export async function findImage(
   name: string,

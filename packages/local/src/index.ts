@@ -1,4 +1,5 @@
 export type { MigrationReport } from "@virtkit/launcher/client";
+export { askWhyBroken, whyBroken } from "./broken-move.ts";
 export type { MoveEnd } from "./conclude-move.ts";
 export type { MovedVmi } from "./end-move.ts";
 export { type ForecastMoveOptions, forecastMove, type MoveForecast } from "./forecast-move.ts";

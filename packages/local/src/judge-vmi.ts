@@ -8,29 +8,29 @@ import {
 } from "@virtkit/domain-manager";
 import type { EndNote } from "./end-note.ts";
 
-/** How and why a VMI ended. `at` is missing where nobody saw it. */
+/** How and why a VMI ended. `at` is missing if nobody saw it. */
 export type VmiEnd = Omit<GuestEnd, "at"> & Partial<Pick<GuestEnd, "at">>;
 
-/** How a VMI is now. */
+/** The present state of a VMI. */
 export interface VmiState {
   /**
-   * What its launcher says of its guest; else `Starting`, or how it ended: `Failed` is a start that failed or
-   * was cut off. `Unknown`: its launcher does not answer, and its guest may run.
+   * What its launcher says about its guest; else `Starting`, or how it ended: `Failed` is a start
+   * that failed or was interrupted. `Unknown`: its launcher does not answer, and its guest may run.
    */
   readonly state: DomainState | GuestEndKind | "Starting" | "Unknown";
   readonly status?: DomainStatus;
   readonly end?: VmiEnd;
 }
 
-/** All that {@link judgeVmi} goes by. */
+/** The input of {@link judgeVmi}. */
 export interface VmiFacts {
   /** Whether anything of its sandbox runs. */
   readonly isAlive: boolean;
-  /** What its launcher answered; missing where it did not. */
+  /** What its launcher answered; missing if it did not. */
   readonly status?: DomainStatus | undefined;
   /** Whether the process that starts it, or has started it, still runs. */
   readonly starterLives: boolean;
-  /** Whether somebody claimed its run grant. Before that there cannot be one. */
+  /** Whether someone claimed its run grant. Before that there cannot be a guest. */
   readonly isClaimed: boolean;
   readonly trace: readonly TraceEntry[];
   readonly note?: EndNote | undefined;
@@ -38,7 +38,7 @@ export interface VmiFacts {
   readonly hasRebooted: boolean;
 }
 
-/** Decides how a VMI is. What cannot be known is said to be so. */
+/** Decides the state of a VMI. Unknowns are reported as such. */
 export function judgeVmi(facts: VmiFacts): VmiState {
   const { status } = facts;
   const told = status ? { status } : {};
@@ -58,7 +58,7 @@ function endOf(facts: VmiFacts): VmiEnd | undefined {
   if (end) return end;
   if (facts.note?.how === "liveness-failed") return lifeless(facts.note);
   if (hasRun(facts)) return facts.isAlive ? undefined : silentEnd(facts);
-  // A launcher that does not answer may have a guest, once that was claimed.
+  // A launcher that does not answer may have a guest, once the grant was claimed.
   if (facts.isAlive && facts.isClaimed && !facts.status) return undefined;
   return startFailure(facts);
 }
@@ -83,9 +83,9 @@ function silentEnd({ hasRebooted }: VmiFacts): VmiEnd {
   return { kind: "Killed", message };
 }
 
-/** Why a start has failed, or will not go on; undefined while it may. */
+/** Why a start has failed, or will not continue; undefined while it may. */
 function startFailure({ trace, note, ...facts }: VmiFacts): VmiEnd | undefined {
-  // The first stage that failed: that later ones did, too, follows from it.
+  // The first stage that failed; failures of later ones follow from it.
   const [failed] = trace
     .filter(({ state }) => state === "failed")
     .sort((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
@@ -103,7 +103,7 @@ function startFailure({ trace, note, ...facts }: VmiFacts): VmiEnd | undefined {
   return { kind: "Failed", message, ...(at ? { at } : {}) };
 }
 
-/** The stage that a start had not come to the end of. */
+/** The stage that a start did not complete. */
 function openStage(trace: readonly TraceEntry[]): Stage {
   const last = stages.findLastIndex((stage) =>
     trace.some((entry) => entry.stage === stage && isDone(entry.state)),

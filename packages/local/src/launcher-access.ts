@@ -12,9 +12,9 @@ export interface LauncherAccess {
 }
 
 /**
- * What the launcher's user may do with an open file. The kernel is asked, as that user and by the handle: it
- * knows of access control lists and of read-only file systems. Folders on the way do not count, for they are
- * not on the way of a mount. Changes nothing. Needs root.
+ * What the launcher's user may do with an open file. The kernel is asked, as that user and by the
+ * handle: it knows access control lists and read-only file systems. Folders on the way do not
+ * count, because a mount does not pass them. Changes nothing. Needs root.
  */
 export function launcherAccess(file: SafePath): LauncherAccess {
   const script = "test -r /proc/self/fd/3 && echo r; test -w /proc/self/fd/3 && echo w; exit 0";

@@ -111,7 +111,7 @@ const damages: readonly [string, (file: string) => Promise<unknown>][] = [
   ["gone", (file) => rm(file)],
 ];
 
-test("a guest whose record is lost is found by name, stays until it is removed by name, and then leaves nothing", async () => {
+test("finds a guest without a record by name, keeps it until it is removed by name, and then leaves nothing", async () => {
   const file = await startStandIn();
   const text = await readFile(file, "utf8");
   for (const [how, damage] of damages) {
@@ -124,7 +124,8 @@ test("a guest whose record is lost is found by name, stays until it is removed b
       how,
     ).toEqual([podUid]);
     expect(lost && isLostVmiRunning(lost), how).toBe(true);
-    // Only a record that is gone leaves a Pod without an owner, and even then one that runs is not ended.
+    // Only a missing record leaves a Pod without an owner, and even then a running one is not
+    // ended.
     const found = await leftover();
     expect(found === undefined, how).toBe(how !== "gone");
     if (found) await expect(removeLeftover(state, found)).rejects.toThrow("virtkit stop demo");
@@ -136,7 +137,7 @@ test("a guest whose record is lost is found by name, stays until it is removed b
   expect(await listRecords(state)).toEqual({ records: [], unreadable: [] });
 });
 
-test("with no claim and no note that names it, a Pod that runs beside a garbled record is not forgotten", async () => {
+test("keeps a running Pod beside a garbled record, even without a claim or note that names it", async () => {
   const file = await startStandIn();
   await writeFile(file, "garbled");
   await rm(join(agentDirectory(state), "claims"), { recursive: true });
@@ -150,7 +151,7 @@ test("with no claim and no note that names it, a Pod that runs beside a garbled 
   expect(isAlive(state, podUid)).toBe(true);
 });
 
-test("records that cannot be listed end no guest; taking them for none ends it", async () => {
+test("records that cannot be listed end no guest; treating them as absent would", async () => {
   await startStandIn();
   const vmis = join(state, "vmis");
   await rename(vmis, join(state, "moved"));
@@ -161,7 +162,7 @@ test("records that cannot be listed end no guest; taking them for none ends it",
   const forced = removeLeftover(state, whileGone, { force: true });
   await expect(forced).rejects.toMatchObject({ code: "AGENT_CLAIM_HELD" });
   expect(isAlive(state, podUid)).toBe(true);
-  // The control: the same look, by one who takes "not seen" for "gone".
+  // The control: the same look, by someone who takes "not seen" for "gone".
   const blind = await localInventory(state);
   const naive = groupTraces({ ...blind, records: { records: [], unreadable: [] } });
   const [victim] = naive.filter((each) => each.podUid === podUid && each.owner.by === "nobody");
@@ -210,7 +211,7 @@ async function plantFiles(): Promise<void> {
   }
 }
 
-test("leftovers of every kind are taken back, and twice is no fault", async () => {
+test("removes leftovers of every kind, and can be repeated", async () => {
   await plantLeftovers();
   await plantFiles();
   notePodOwner({ podUid, stateDirectory: state, ...demo });
@@ -221,7 +222,7 @@ test("leftovers of every kind are taken back, and twice is no fault", async () =
   expect(await removeLeftover(state, found)).toBe(false);
 });
 
-test("what another state directory owns, or nobody knows whose it is, stays", async () => {
+test("keeps what another state directory owns, or whose owner is unknown", async () => {
   await plantLeftovers();
   const kept = async (): Promise<PodTraces | undefined> =>
     (await findLeftovers(state)).kept.find((each) => each.podUid === podUid);
@@ -234,7 +235,7 @@ test("what another state directory owns, or nobody knows whose it is, stays", as
   expect(existsSync(`/run/netns/${localNames(state, podUid).networkNamespace}`)).toBe(true);
 });
 
-test("a guest that runs and that nobody owns is ended by force alone", async () => {
+test("ends a running guest without an owner only by force", async () => {
   const file = await startStandIn();
   await rm(file);
   const found = present(await leftover());
@@ -243,7 +244,7 @@ test("a guest that runs and that nobody owns is ended by force alone", async () 
   await expectNothing();
 });
 
-test("several who stop one Pod at once all succeed", async () => {
+test("several concurrent stops of one Pod all succeed", async () => {
   await startStandIn();
   await Promise.all([1, 2, 3, 4].map(() => stopLocalSandbox(state, podUid)));
   expect(isAlive(state, podUid)).toBe(false);

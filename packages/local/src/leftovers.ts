@@ -4,16 +4,16 @@ import { type HostView, thisHost } from "./host-view.ts";
 import { localInventory, type UnseenPlace } from "./local-inventory.ts";
 import { removePodTraces } from "./remove-pod-traces.ts";
 
-/** What lies on this host without a record. */
+/** What exists on this host without a record. */
 export interface Leftovers {
-  /** Of this state directory, and nobody's: they can be taken back. */
+  /** Of this state directory, without an owner: they can be removed. */
   readonly ownerless: readonly PodTraces[];
-  /** Another state directory's, or nobody can tell whose: they stay. */
+  /** Of another state directory, or with an unknown owner: they stay. */
   readonly kept: readonly PodTraces[];
   readonly unseen: readonly UnseenPlace[];
 }
 
-/** Finds what Pods of local mode have left. Changes nothing. */
+/** Finds what Pods of local mode have left behind. Changes nothing. */
 export async function findLeftovers(
   stateDirectory: string,
   host: HostView = thisHost,
@@ -27,20 +27,19 @@ export async function findLeftovers(
   };
 }
 
-/** How {@link removeLeftover} goes about it. */
+/** Options of {@link removeLeftover}. */
 export interface RemoveLeftoverOptions {
-  /** Also where it runs. */
+  /** Even if it runs. */
   readonly force?: boolean;
   readonly host?: HostView;
 }
 
 /**
- * Takes back one leftover. Looks again first: whoever has become its owner since, or has removed it, is
- * respected.
+ * Removes one leftover. Checks again first, in case it has got an owner or was removed since.
  *
- * @returns false where there is nothing of it any more.
- * @throws NodeAgentError `AGENT_CLAIM_HELD` where it runs and `force` is not given, or where it is not
- *   certain any more that nobody owns it.
+ * @returns false if nothing of it is left.
+ * @throws NodeAgentError `AGENT_CLAIM_HELD` if it runs and `force` is not given, or if it is no
+ * longer certain that nobody owns it.
  */
 export async function removeLeftover(
   stateDirectory: string,
@@ -68,7 +67,10 @@ function isSame(a: PodTraces, b: PodTraces): boolean {
   return a.traces[0]?.place === b.traces[0]?.place;
 }
 
-/** What `virtkit stop` and `virtkit rm` know a leftover by: its VMI's name, or the UID of its Pod. */
+/**
+ * How `virtkit stop` and `virtkit rm` identify a leftover: by its VMI's name, or the UID of its
+ * Pod.
+ */
 export function leftoverName({ vmi, podUid, traces }: PodTraces): string {
   if (!vmi) return podUid ?? traces[0]?.place ?? "";
   const { namespace, name } = vmi;

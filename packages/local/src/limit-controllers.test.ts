@@ -11,13 +11,13 @@ function unifiedWith(controllers: string): string {
   return unified;
 }
 
-test("version 1 answers for the controllers that it has, version 2 for the rest", () => {
+test("uses version 1 for the controllers that it has, and version 2 for the rest", () => {
   const unified = unifiedWith("cpuset memory pids");
   const layout = { mode: "hybrid", unified, controllers: { cpu: "/cpu", memory: "/memory" } };
   expect(limitControllers({ ...layout, mode: "hybrid" })).toEqual({ cpu: 1, memory: 1, pids: 2 });
 });
 
-test("a host on which limits would not hold is refused with the controller and what to do", () => {
+test("rejects a host without working limits, with the controller and what to do", () => {
   const unified = unifiedWith("cpuset cpu pids");
   const found = limitControllers({ mode: "v2", unified, controllers: {} });
   expect(() => requireLimitControllers(found)).toThrow(

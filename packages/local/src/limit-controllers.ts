@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type CgroupLayout, ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
-/** A cgroup controller that limits of a Pod need. */
+/** A cgroup controller that the limits of a Pod need. */
 export type LimitController = "cpu" | "memory" | "pids";
 
 /** What is needed, and what brings it where the kernel has it off. */
@@ -13,10 +13,10 @@ const fixes: Readonly<Record<LimitController, string>> = {
   pids: "use a kernel with CONFIG_CGROUP_PIDS, or mount the controller",
 };
 
-/** The version of the hierarchy that has each controller of this host; absent where none has it. */
+/** The version of the hierarchy that has each controller of this host; absent if none has it. */
 export type ControllerVersions = Readonly<Partial<Record<LimitController, 1 | 2>>>;
 
-/** Looks for the controllers. A hierarchy of version 1 answers for those that it has, version 2 for the rest. */
+/** Looks for the controllers. Version 1 is used for those that it has, version 2 for the rest. */
 export function limitControllers(layout: CgroupLayout = ownCgroupLayout()): ControllerVersions {
   const unified = unifiedControllers(layout);
   const version = (name: LimitController): 1 | 2 | undefined => {
@@ -41,7 +41,7 @@ export function missingControllers(
     .map((name) => ({ name, fix: fixes[name] }));
 }
 
-/** @throws NodeAgentError where limits of a Pod would not hold, before anything is made. */
+/** @throws NodeAgentError if limits of a Pod would not work, before anything is created. */
 export function requireLimitControllers(found: ControllerVersions = limitControllers()): void {
   const [missing] = missingControllers(found);
   if (!missing) return;

@@ -7,7 +7,7 @@ export type Accel = "kvm" | "tcg";
 export const accelChoices = ["auto", "kvm", "tcg"] as const;
 export type AccelChoice = (typeof accelChoices)[number];
 
-/** The accelerator for a choice; `auto` takes KVM where it was seen to work, and says why not otherwise. */
+/** The accelerator for a choice; `auto` uses KVM if it works, and otherwise says why not. */
 export async function chooseAccel(
   choice: AccelChoice,
 ): Promise<{ readonly accel: Accel; readonly reason?: string }> {

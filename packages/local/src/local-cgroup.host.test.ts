@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CpioEntry, runInGuest } from "@virtkit/lab";
+import { guestPackages, packageInGuest, runInGuest } from "@virtkit/lab";
 import { beforeAll, describe, expect, test } from "vitest";
 import { runTool } from "./run-tool.ts";
 
@@ -28,31 +28,11 @@ async function onThisHost(): Promise<Measured> {
   return JSON.parse(stdout) as Measured;
 }
 
-/** Built packages as a guest finds them when it resolves their names. */
-async function builtPackage(name: string): Promise<CpioEntry[]> {
-  const root = join(packages, name);
-  const files = await readdir(join(root, "dist"), { recursive: true, withFileTypes: true });
-  const path = (file: string): string => `virtkit/node_modules/@virtkit/${name}/${file}`;
-  const below = (file: { parentPath: string; name: string }): string =>
-    join(file.parentPath, file.name).slice(root.length + 1);
-  const directories = files.filter((file) => file.isDirectory()).map(below);
-  const modules = files.filter((file) => file.name.endsWith(".js")).map(below);
-  return [
-    { path: path("").slice(0, -1), kind: "directory" },
-    ...["dist", ...directories].map((each) => ({ path: path(each), kind: "directory" as const })),
-    ...(await Promise.all(
-      ["package.json", ...modules].map(async (file) => ({
-        path: path(file),
-        kind: "file" as const,
-        data: await readFile(join(root, file)),
-      })),
-    )),
-  ];
-}
-
 /** A guest whose init mounts the hierarchy of version 2 and nothing else. */
 async function onVersion2(): Promise<Measured> {
-  const folders = ["virtkit", "virtkit/node_modules", "virtkit/node_modules/@virtkit"];
+  const built = ["api", "host-primitives", "node-agent", "local"].map((name) =>
+    packageInGuest(join(packages, name)),
+  );
   const output = await runInGuest({
     node: true,
     memoryMiB: 1280,
@@ -61,15 +41,11 @@ async function onVersion2(): Promise<Measured> {
     script: `
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 mount -t cgroup2 none /sys/fs/cgroup
-exec node /virtkit/limit-attacks.mjs /virtkit/node_modules/@virtkit/${moduleFile}
+exec node /${guestPackages}/limit-attacks.mjs /${guestPackages}/node_modules/@virtkit/${moduleFile}
 `,
     files: [
-      ...folders.map((path) => ({ path, kind: "directory" as const })),
-      { path: "virtkit/limit-attacks.mjs", kind: "file", data: await readFile(program) },
-      ...(await builtPackage("api")),
-      ...(await builtPackage("host-primitives")),
-      ...(await builtPackage("node-agent")),
-      ...(await builtPackage("local")),
+      ...(await Promise.all(built)).flat(),
+      { path: `${guestPackages}/limit-attacks.mjs`, kind: "file", data: await readFile(program) },
     ],
   });
   return JSON.parse(output.split("\n").at(-1) ?? "") as Measured;
@@ -77,29 +53,29 @@ exec node /virtkit/limit-attacks.mjs /virtkit/node_modules/@virtkit/${moduleFile
 
 describe.each([
   { where: "this host", measure: onThisHost, unified: existsSync("/sys/fs/cgroup/cgroup.procs") },
-  { where: "a guest with cgroup v2 alone", measure: onVersion2, unified: true },
+  { where: "a guest with only cgroup v2", measure: onVersion2, unified: true },
 ])("on $where", ({ measure, unified }) => {
   let measured: Measured;
   beforeAll(async () => {
     measured = await measure();
   }, 420_000);
 
-  test("the hierarchy is the one that is to be tried", () => {
+  test("the hierarchy is the one to be tested", () => {
     expect(measured.unified).toBe(unified);
   });
 
-  test("endless loops get their quota of the CPU and no more", () => {
+  test("endless loops get only their CPU quota", () => {
     const { limited, free } = measured.cpu;
     expect(limited.quota).toMatch(/^10000( 100000)?$/);
     expect(limited.throttled).toBeGreaterThan(0);
-    // A tenth; what one period gave before the first look is in it.
+    // A tenth, plus what one period gave before the first look.
     expect(limited.share).toBeLessThan(0.2);
     // Control: nothing else holds them back, however busy the host is.
     expect(free.throttled).toBe(0);
     expect(free.share).toBeGreaterThan(limited.share * 1.5);
   });
 
-  test("forks without end stop at the limit, and the host can still fork", () => {
+  test("endless forks stop at the limit, and the host can still fork", () => {
     const { limited, free } = measured.pids;
     expect(limited).toMatchObject({ refused: true, hostForks: true, max: "40" });
     expect(limited.processes).toBeLessThanOrEqual(40);
@@ -108,7 +84,7 @@ describe.each([
     expect(free.processes).toBeGreaterThan(100);
   });
 
-  test("a program that takes more memory than the limit is killed", () => {
+  test("kills a program that takes more memory than the limit", () => {
     const { limited, free } = measured.memory;
     expect(limited).toEqual({ end: "SIGKILL", max: String(128 << 20) });
     expect(free.end).toBe(9);

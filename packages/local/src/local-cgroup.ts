@@ -30,7 +30,7 @@ interface CgroupDirectory {
   readonly controllers: readonly string[];
 }
 
-/** The directories of a Pod's cgroup, one a hierarchy: on version 2 there is one. */
+/** The directories of a Pod's cgroup, one per hierarchy; on version 2 there is only one. */
 function directories(name: string): CgroupDirectory[] {
   const { unified, controllers: v1 } = ownCgroupLayout();
   const known = controllers.filter((controller) => v1[controller] !== undefined);
@@ -48,10 +48,10 @@ function directories(name: string): CgroupDirectory[] {
 }
 
 /**
- * Makes the cgroup of a Pod in every hierarchy of the host and sets its limits. Returns the `cgroup.procs`
- * files through which a process joins.
+ * Creates the cgroup of a Pod in every hierarchy of the host and sets its limits. Returns the
+ * `cgroup.procs` files through which a process joins.
  *
- * @throws NodeAgentError where a limit cannot be set: nothing is to run without it.
+ * @throws NodeAgentError if a limit cannot be set: nothing may run without it.
  */
 export function createLocalCgroup(name: string, limits: LocalLimits): string[] {
   const all = directories(name);
@@ -71,7 +71,8 @@ function enableControllers(path: string): void {
   for (const directory of [join(ours, ".."), ours]) {
     const known = readFileSync(join(directory, "cgroup.controllers"), "utf8").trim().split(" ");
     for (const controller of known.filter((name) => controllers.includes(name))) {
-      // Refused where that cgroup has tasks of its own: then the limit's file is missing, which is told.
+      // Refused if that cgroup has tasks of its own: then the limit's file is missing, which is
+      // reported.
       tryWrite(join(directory, "cgroup.subtree_control"), `+${controller}`);
     }
   }
@@ -101,7 +102,7 @@ function setLimits(all: readonly CgroupDirectory[], limits: LocalLimits): void {
 function resourcesOf({ memoryBytes, cpuQuota, cpuShares, pids }: LocalLimits): CgroupResources {
   return {
     memoryMaxBytes: memoryBytes,
-    // Memory that is swapped out is not counted, and the swap is the host's.
+    // Swapped-out memory does not count, and the swap belongs to the host.
     swapMaxBytes: 0,
     ...(cpuQuota ? { cpuQuota } : {}),
     ...(cpuShares === undefined ? {} : { cpuShares }),
@@ -109,7 +110,7 @@ function resourcesOf({ memoryBytes, cpuQuota, cpuShares, pids }: LocalLimits): C
   };
 }
 
-/** Absent where the kernel does not account swap, which is where it has none or was told so. */
+/** Absent if the kernel does not account for swap: it has none, or accounting is off. */
 const swapFiles: readonly string[] = ["memory.swap.max", "memory.memsw.limit_in_bytes"];
 
 function setLimit(path: string, { file, value, controller }: CgroupWrite): void {
@@ -133,7 +134,10 @@ function tryWrite(file: string, value: string): void {
   }
 }
 
-/** The names of all Pods' cgroups on this host, of whichever state directory. Throws where they cannot be listed. */
+/**
+ * The names of all Pods' cgroups on this host, of any state directory. Throws if they cannot be
+ * listed.
+ */
 export function listLocalCgroups(): string[] {
   const names = directories("").flatMap(({ path }) => {
     try {
@@ -147,7 +151,7 @@ export function listLocalCgroups(): string[] {
   return [...new Set(names)].sort();
 }
 
-/** The processes in a Pod's cgroup; none where it is gone. */
+/** The processes in a Pod's cgroup; none if it is gone. */
 export function localProcesses(name: string): number[] {
   const pids = directories(name).flatMap(({ path }) => {
     try {
@@ -169,8 +173,8 @@ export function localProcesses(name: string): number[] {
 }
 
 /**
- * The first process of the Pod's PID namespace: the launcher, which is 1 there and has another number
- * here. Undefined where it has ended or not begun.
+ * The first process of the Pod's PID namespace: the launcher, which is 1 there and has another
+ * number here. Undefined if it has ended or not started.
  */
 export function firstProcess(name: string): number | undefined {
   return localProcesses(name).find((pid) => {
@@ -184,13 +188,13 @@ export function firstProcess(name: string): number | undefined {
   });
 }
 
-/** Kills all that is in a Pod's cgroup, waits until it is empty, and removes it. Repeating it is no fault. */
+/** Kills everything in a Pod's cgroup, waits until it is empty, and removes it. Can be repeated. */
 export async function removeLocalCgroup(
   name: string,
   { timeout = 30_000, clock }: Pick<UntilOptions, "timeout" | "clock"> = {},
 ): Promise<void> {
   let left: readonly CgroupDirectory[] = [];
-  // Until the cgroup is gone, not only until it is empty: a process may be born, or may join, at any time.
+  // Until the cgroup is gone, not only until it is empty: a process may start or join at any time.
   const isGone = (): boolean => {
     for (const pid of localProcesses(name)) signal(pid);
     left = directories(name).filter(({ path }) => !removeTree(path));
@@ -219,7 +223,7 @@ function signal(pid: number): void {
   }
 }
 
-/** The folder of all Pods goes with its last one. */
+/** The folder of all Pods is removed with the last one. */
 function removeIfEmpty(path: string): void {
   try {
     rmdirSync(path);
@@ -228,7 +232,7 @@ function removeIfEmpty(path: string): void {
   }
 }
 
-/** Removes a cgroup, children first; false where one is in use. */
+/** Removes a cgroup, children first; false if one is in use. */
 function removeTree(path: string): boolean {
   try {
     const children = readdirSync(path, { withFileTypes: true }).filter((entry) =>

@@ -6,7 +6,7 @@ import type { LocalArchitecture } from "./local-architecture.ts";
 /** A file that the caller named, as an image or in place of a claim. */
 export interface FileFact {
   readonly path?: string;
-  /** Why it cannot be used, and what to do; absent where it can. */
+  /** Why it cannot be used, and what to do; absent if it can. */
   readonly problem?: { readonly found: string; readonly instead: string };
 }
 
@@ -21,10 +21,10 @@ export interface ClaimFact extends FileFact {
 /** Where local mode keeps its files. */
 export interface DirectoryFact {
   readonly path: string;
-  /** Why nothing can be made there. */
+  /** Why nothing can be created there. */
   readonly problem?: string;
   readonly freeBytes: number;
-  /** Files that can still be made; undefined where the file system has no such limit. */
+  /** Files that can still be created; undefined if the file system has no such limit. */
   readonly freeFiles?: number;
 }
 
@@ -39,17 +39,17 @@ export interface LocalFacts {
   readonly stateDirectory: DirectoryFact;
   readonly libvirtd: ProgramState;
   readonly qemu: ProgramState;
-  /** Machine types that QEMU knows; empty where it does not say. */
+  /** Machine types that QEMU knows; empty if it does not say. */
   readonly machineTypes: readonly string[];
-  /** Models of CPUs that libvirt knows; empty where it does not say. */
+  /** Models of CPUs that libvirt knows; empty if it does not say. */
   readonly cpuModels: readonly string[];
   readonly swtpm: ProgramState;
   /** For the VMI's kind of boot. */
   readonly firmware: HostFirmware | undefined;
-  /** By the names that the VMI calls them by. */
+  /** By their names in the VMI. */
   readonly images: Readonly<Record<string, FileFact>>;
   /** By the names of the claims. */
   readonly claims: Readonly<Record<string, ClaimFact>>;
-  /** Secrets and ConfigMaps of the VMI's namespace, as `Secret/name`. */
+  /** Secrets and ConfigMaps of the VMI's namespace, such as `Secret/name`. */
   readonly objects: readonly string[];
 }

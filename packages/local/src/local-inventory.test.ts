@@ -38,7 +38,7 @@ const claim = {
   process: { pid: 1, startTime: "1", bootId: "another boot" },
 };
 
-test("every kind of trace is found, and is put to its Pod", async () => {
+test("finds every kind of trace and assigns it to its Pod", async () => {
   await put(`pods/${podUid}/launcher.log`, "");
   await put(`agent/pods/${podUid}/steps.journal`, "");
   await put("agent/traces/vmi.jsonl", "");
@@ -61,7 +61,7 @@ test("every kind of trace is found, and is put to its Pod", async () => {
   ]);
 });
 
-test("a place that cannot be looked at is told, and the rest is found", async () => {
+test("reports a place that cannot be examined, and finds the rest", async () => {
   await put("pods", "not a directory");
   await put("agent/claims/default_demo/1.json", "{");
   await put("agent/traces/vmi.jsonl", "");
@@ -75,12 +75,12 @@ test("a place that cannot be looked at is told, and the rest is found", async ()
   expect(traces.map(({ kind }) => kind)).toEqual(["trace"]);
 });
 
-test("a state directory that is missing has no records to tell of, not none", async () => {
+test("the records of a missing state directory are unknown, not absent", async () => {
   expect((await localInventory(join(state, "unmounted"), emptyHost)).records).toBeUndefined();
   expect((await localInventory(state, emptyHost)).records).toEqual({ records: [], unreadable: [] });
 });
 
-test("a leftover that has got an owner since it was listed stays", async () => {
+test("keeps a leftover that has got an owner since it was listed", async () => {
   await put("agent/traces/vmi.jsonl", "");
   const { ownerless } = await findLeftovers(state, emptyHost);
   expect(ownerless).toHaveLength(1);

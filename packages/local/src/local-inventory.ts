@@ -26,21 +26,24 @@ export interface LocalTrace {
   readonly shortUid?: string;
   readonly vmiUid?: string;
   readonly vmi?: { readonly namespace: string; readonly name: string };
-  /** Of a cgroup: how many processes are in it; undefined where that cannot be told. */
+  /** Of a cgroup: how many processes are in it; undefined if that cannot be told. */
   readonly processes?: number | undefined;
 }
 
-/** Something that may hold traces and could not be looked at. */
+/** A place that may hold traces and could not be examined. */
 export interface UnseenPlace {
   readonly place: string;
   readonly problem: string;
 }
 
-/** All traces of Pods on this host that a state directory may answer for. */
+/** All traces of Pods on this host that a state directory may own. */
 export interface LocalInventory {
   /** Without links. */
   readonly stateDirectory: string;
-  /** Undefined where the state directory is missing or its records cannot be listed: then nothing follows. */
+  /**
+   * Undefined if the state directory is missing or its records cannot be listed: then nothing
+   * follows.
+   */
   readonly records: RecordList | undefined;
   readonly traces: readonly LocalTrace[];
   readonly owners: readonly ListedOwner[];
@@ -83,7 +86,7 @@ export async function localInventory(
   return { stateDirectory: canonicalDirectory(stateDirectory), records, traces, owners, unseen };
 }
 
-/** What is found; nothing where the place cannot be looked at, which is then noted. */
+/** What is found; nothing if the place cannot be examined, which is then noted. */
 type Look = <T>(place: string, find: () => Promise<readonly T[]>) => Promise<readonly T[]>;
 
 async function hostTraces(host: HostView, look: Look): Promise<LocalTrace[]> {
@@ -125,7 +128,7 @@ function cgroupTrace(name: string, host: HostView): LocalTrace {
   try {
     return { kind: "cgroup", place, ...owner, processes: host.processes(name) };
   } catch {
-    // What cannot be counted is not none: it is told as unknown.
+    // What cannot be counted is not zero: it is reported as unknown.
     return { kind: "cgroup", place, ...owner, processes: undefined };
   }
 }

@@ -24,12 +24,12 @@ test("without a CPU limit there is no quota; without a request the limit is the 
   expect(localLimits(podWith({ limits: { cpu: "2" } }), "kvm").cpuShares).toBe(2048);
 });
 
-test("what the kernel would refuse is moved to its bounds", () => {
+test("moves values that the kernel would refuse to its limits", () => {
   const tiny = localLimits(podWith({ limits: { cpu: "1m" }, requests: { cpu: "0" } }), "kvm");
   expect(tiny).toMatchObject({ cpuQuota: { quotaUs: 1000 }, cpuShares: 2 });
   expect(localLimits(podWith({ requests: { cpu: "1000" } }), "kvm").cpuShares).toBe(262_144);
 });
 
-test("the limit of processes is the caller's where there is one", () => {
+test("the caller's limit of processes takes precedence", () => {
   expect(localLimits(podWith({}), "kvm", 700).pids).toBe(700);
 });

@@ -3,11 +3,11 @@ import { parseQuantity } from "@virtkit/api/quantity";
 import type { Pod } from "@virtkit/launcher-pod";
 import type { Accel } from "./local-accel.ts";
 
-/** What all processes of a Pod together may use. */
+/** Limits for all processes of a Pod together. */
 export interface LocalLimits {
-  /** Memory; of swap there is none, as a kubelet has it. */
+  /** Memory; there is no swap, as with a kubelet. */
   readonly memoryBytes: number;
-  /** CPU time a period in microseconds; as much as there is where absent. */
+  /** CPU time per period in microseconds; unlimited if absent. */
   readonly cpuQuota?: { readonly quotaUs: number; readonly periodUs: number };
   /** Share of the CPU relative to other Pods where they compete for it: 1,024 for each CPU requested. */
   readonly cpuShares?: number;
@@ -21,14 +21,14 @@ export interface LocalLimits {
  */
 export const defaultPids = 4096;
 
-/** CFS period, and the least of it that the kernel takes as a quota. */
+/** CFS period, and the smallest quota that the kernel accepts. */
 const periodUs = 100_000;
 const leastQuotaUs = 1_000;
 
 /**
- * What a kubelet would make of the resources of the Pod's container: the memory that the Pod asks for is
- * also all that it gets, the CPU limit is a quota, the CPU request a share. QEMU that emulates keeps what it
- * translated beside it: an eighth of the host's memory and at most 1 GiB, as QEMU itself decides.
+ * What a kubelet would derive from the resources of the Pod's container: the requested memory is
+ * also the limit, the CPU limit is a quota, the CPU request a share. QEMU with emulation also keeps
+ * its translated code: an eighth of the host's memory and at most 1 GiB, as QEMU itself decides.
  */
 export function localLimits(pod: Pod, accel: Accel, pids: number = defaultPids): LocalLimits {
   const compute = pod.spec.containers.find(({ name }) => name === "compute");

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
 /**
- * All that a VMI of local mode has in the kernel and on disk, by the UID of its Pod alone: whoever
- * knows the UID can take everything back, after a crash at any point.
+ * Everything that a VMI of local mode has in the kernel and on disk, derived only from the UID of
+ * its Pod: whoever knows the UID can remove everything, after a crash at any point.
  */
 export interface LocalNames {
   /** Network namespace, as `ip netns` lists it. */
@@ -16,7 +16,7 @@ export interface LocalNames {
   readonly cgroup: string;
   /** The Pod's folder. */
   readonly directory: string;
-  /** What a container's standard output would be. */
+  /** The equivalent of a container's standard output. */
   readonly log: string;
   readonly terminationMessage: string;
 }
@@ -26,7 +26,7 @@ export function podsDirectory(stateDirectory: string): string {
   return join(stateDirectory, "pods");
 }
 
-/** @throws NodeAgentError where the UID is no UUID: it becomes part of names and paths. */
+/** @throws NodeAgentError if the UID is not a UUID: it becomes part of names and paths. */
 export function localNames(stateDirectory: string, podUid: string): LocalNames {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(podUid)) {
     const found = JSON.stringify(podUid)?.slice(0, 80);
@@ -34,7 +34,7 @@ export function localNames(stateDirectory: string, podUid: string): LocalNames {
       path: "podUid",
     });
   }
-  // A link's name has at most 15 characters; 11 hexadecimal digits make a clash no concern.
+  // A link's name has at most 15 characters; with 11 hexadecimal digits a collision is no concern.
   const short = podUid.replaceAll("-", "").slice(0, 11);
   const directory = join(podsDirectory(stateDirectory), podUid);
   return {

@@ -22,12 +22,12 @@ import {
 const uid = (digit: number): string => `${digit}5151515-90a1-4c3e-8d52-0d3b1c5a9e11`;
 const port = 28_515;
 const reached = expect.stringMatching(/^reached from /);
-/** Dropped without a word, or nothing that could be spoken to. */
+/** Silently dropped, or nothing to speak to. */
 const notReached = expect.stringMatching(/^(silence|E[A-Z]+)$/);
 
 let stateDirectory: string;
 let before: unknown;
-/** Two that are isolated, and two that are open: these are the control of every attack. */
+/** Two isolated ones, and two open ones as the control of every attack. */
 let victim: LocalSandbox;
 let isolated: LocalSandbox;
 let open: LocalSandbox;
@@ -85,7 +85,7 @@ test.each<[string, (pod: LocalSandbox) => string]>([
   expect(await from(open)).toEqual([reached, reached]);
 });
 
-test("an isolated guest does not reach what a cloud tells its hosts, but for names; an open one does", async () => {
+test("an isolated guest does not reach a cloud's metadata, except for names; an open one does", async () => {
   const ask = async (pod: LocalSandbox): Promise<string> =>
     await askFrom(namespaceOf(pod), lab.metadata, port);
   expect(await ask(isolated)).toEqual(notReached);
@@ -94,8 +94,8 @@ test("an isolated guest does not reach what a cloud tells its hosts, but for nam
   expect(await askFrom(namespaceOf(isolated), lab.metadata, 53)).toEqual(reached);
 });
 
-test("a port that another program passes on from an address of the host is shut as well", async () => {
-  // As container engines publish, and as local mode did: the way leads around the input hook.
+test("also blocks a port that another program forwards from an address of the host", async () => {
+  // As container engines publish, and as local mode did: this bypasses the input hook.
   const input = `table ip virtkit_test {
   chain arriving {
     type nat hook prerouting priority -100;
@@ -127,7 +127,7 @@ test("guests do not reach each other unless both are open", async () => {
   expect(await askFrom(namespaceOf(open), openToo.network.podAddress, port)).toEqual(reached);
 });
 
-test("a neighbour of the host that knows the way does not reach an isolated guest; an open one it does", async () => {
+test("a neighbour of the host that knows the route does not reach an isolated guest, but an open one", async () => {
   const ask = async ({ network }: LocalSandbox): Promise<string> =>
     await askFrom(lab.namespace, network.podAddress, port);
   expect(await ask(victim)).toEqual(notReached);
@@ -156,7 +156,7 @@ test("an isolated guest does not reach the host by IPv6, by the link's settings 
   const setting = `net.ipv6.conf.${hostLink}.disable_ipv6`;
   await runTool("sysctl", ["-w", `${setting}=0`]);
   expect(await speakIpv6To(isolated, lab.host6)).toEqual(notReached);
-  // The control: without the rule the same attacker is through.
+  // The control: without the rule the same attacker gets through.
   await runTool("nft", ["flush", "chain", "inet", nftTable, "contain"]);
   expect(await speakIpv6To(isolated, lab.host6)).toEqual(reached);
   await runTool("sysctl", ["-w", `${setting}=1`]);
@@ -178,12 +178,12 @@ test("no guest reaches the host's loopback, nor would one if all rules were flus
     await runTool("nft", ["flush", "table", "inet", pod.names.nftTable]);
     expect(await ask(pod)).toEqual(notReached);
   }
-  // The control: with the setting that publishing by NAT needs, the same attacker is through.
+  // The control: with the setting that publishing by NAT needs, the same attacker gets through.
   await runTool("sysctl", ["-w", `net.ipv4.conf.${open.names.hostLink}.route_localnet=1`]);
   expect(await ask(open)).toEqual(reached);
 });
 
-test("a guest cannot send as somebody else; without the rule it could", async () => {
+test("a guest cannot send with another's address; without the rule it could", async () => {
   const namespace = namespaceOf(victim);
   const from = "10.99.0.9";
   await shellIn(namespace, `ip addr add ${from}/32 dev eth0`);
@@ -218,7 +218,7 @@ test("a Pod does not get an address that another link of the host has taken mean
   }
 });
 
-test("after their end the host's network is as it was before", async () => {
+test("afterwards the host's network is as before", async () => {
   for (const digit of [1, 2, 3, 4]) await removeLocalSandbox(stateDirectory, uid(digit));
   expect(await hostNetwork()).toEqual(before);
 });

@@ -10,7 +10,7 @@ async function stateDirectory(): Promise<string> {
   return directory;
 }
 
-test("no two Pods have the same addresses, and one that asks again keeps its own", async () => {
+test("no two Pods have the same addresses, and a Pod that asks again keeps its own", async () => {
   const state = await stateDirectory();
   const uids = ["a", "b", "c", "d", "e", "f"];
   const all = await Promise.all(uids.map((uid) => claimAddresses(state, uid)));
@@ -18,11 +18,19 @@ test("no two Pods have the same addresses, and one that asks again keeps its own
   expect(await claimAddresses(state, "c")).toEqual(all[2]);
 });
 
-test("addresses that were given back are given out again", async () => {
+test("reuses addresses that were given back", async () => {
   const state = await stateDirectory();
   const first = await claimAddresses(state, "a");
   await claimAddresses(state, "b");
   await releaseAddresses(state, "a");
   await releaseAddresses(state, "a");
   expect(await claimAddresses(state, "c")).toEqual(first);
+});
+
+test("two state directories look for addresses from different places", async () => {
+  const found = new Set<string>();
+  for (let count = 0; count < 8; count++) {
+    found.add((await claimAddresses(await stateDirectory(), "a")).podAddress);
+  }
+  expect(found.size).toBeGreaterThan(4);
 });

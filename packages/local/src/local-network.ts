@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import {
   createNetworkNamespace,
   deleteNetworkNamespace,
@@ -34,8 +35,9 @@ function addresses(index: number): LocalNetwork {
 }
 
 /**
- * Takes addresses that no other Pod of the state directory has. The claim is a file that only one process
- * can create, and holds the Pod's UID: after a crash the same Pod gets the same addresses.
+ * Takes addresses that no other Pod of the state directory has. The claim is a file that only one
+ * process can create, and contains the Pod's UID: after a crash the same Pod gets the same
+ * addresses.
  */
 export async function claimAddresses(
   stateDirectory: string,
@@ -46,7 +48,9 @@ export async function claimAddresses(
   const owned = await claimedBy(folder, podUid);
   if (owned !== undefined) return addresses(owned);
   const used = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  for (let index = 0; index < maxNetworks; index++) {
+  const first = firstIndex(stateDirectory);
+  for (let step = 0; step < maxNetworks; step++) {
+    const index = (first + step) % maxNetworks;
     const network = addresses(index);
     if (used.some(({ address }) => address === network.hostAddress)) continue;
     try {
@@ -58,6 +62,12 @@ export async function claimAddresses(
   }
   const message = `all ${maxNetworks} networks of ${base}.0.0/16 are in use; remove VMIs with: virtkit rm NAME`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: folder });
+}
+
+/** State directories look for addresses from different places, so that two of them rarely choose the same at once. */
+function firstIndex(stateDirectory: string): number {
+  const digest = createHash("sha256").update(resolve(stateDirectory)).digest();
+  return digest.readUInt32BE(0) % maxNetworks;
 }
 
 async function claimedBy(folder: string, podUid: string): Promise<number | undefined> {
@@ -78,10 +88,10 @@ export async function releaseAddresses(stateDirectory: string, podUid: string): 
 }
 
 /**
- * Gives a Pod a network namespace with `lo` and `eth0`, a veth whose other end is the host's, and lets it
- * out behind the host's address; what else it reaches, and who reaches it, is the mode's. Existing parts of
- * an interrupted attempt are replaced. The tools that do it run in the Pod's cgroup: when that was ended
- * nothing is made any more, even if this process was killed while one ran.
+ * Gives a Pod a network namespace with `lo` and `eth0`, a veth to the host, and lets it out behind
+ * the host's address; the mode decides what else it reaches, and who reaches it. Replaces parts of
+ * an interrupted attempt. The tools run in the Pod's cgroup: once that has ended, nothing is
+ * created any more, even if this process was killed while a tool ran.
  */
 export async function createLocalNetwork(
   names: NetworkNames,
@@ -93,13 +103,13 @@ export async function createLocalNetwork(
   const { networkNamespace, hostLink } = names;
   (await createNetworkNamespace(networkNamespace)).close();
   const peer = `${hostLink}p`.slice(-15);
-  // Before there is a link: there is no moment in which the Pod is not contained.
+  // Before there is a link: the Pod is contained at every moment.
   await runTool("nft", ["-f", "-"], { cgroups, input: networkTable(names, network, mode) });
   await runTool("ip", ["-batch", "-"], {
     cgroups,
     input: `link add ${hostLink} type veth peer name ${peer} netns ${networkNamespace}`,
   });
-  // Kept even where somebody flushes every rule of the host.
+  // Stays in force even if someone flushes every rule of the host.
   if (mode === "isolated") await setting(`ipv6/conf/${hostLink}/disable_ipv6`, "1");
   await setting(`ipv4/conf/${hostLink}/forwarding`, "1");
   await runTool("ip", ["-batch", "-"], {
@@ -121,8 +131,8 @@ export async function createLocalNetwork(
 }
 
 /**
- * Two state directories may choose the same addresses at once, and answers to one Pod would go to the other.
- * Looked at once the address is ours to see: of two, whoever looks later sees both.
+ * Two state directories may choose the same addresses at once, and answers to one Pod would go to
+ * the other. Checked once the address is ours: of two, the later one sees both.
  */
 async function requireOwnAddress({ hostAddress }: LocalNetwork, hostLink: string): Promise<void> {
   const lines = await runTool("ip", ["-4", "-o", "address", "show", "to", `${hostAddress}/32`]);
@@ -139,7 +149,7 @@ async function setting(path: string, value: string): Promise<void> {
   if (existsSync(file)) await writeFile(file, value);
 }
 
-/** Takes back what {@link createLocalNetwork} made, or any part of it. */
+/** Removes what {@link createLocalNetwork} created, or any part of it. */
 export async function removeLocalNetwork(names: NetworkNames): Promise<void> {
   // The link first, while its rules still hold: a namespace lives on while a process is in it, and its end
   // of the veth with it.
@@ -150,7 +160,7 @@ export async function removeLocalNetwork(names: NetworkNames): Promise<void> {
       if (existsSync(link)) throw error;
     });
   }
-  // Added first, so that there is one to delete: whether there was is no question that could be answered wrong.
+  // Added first, so that there is one to delete: that avoids asking whether it exists.
   const table = `inet ${names.nftTable}`;
   await runTool("nft", ["-f", "-"], { input: `add table ${table}\ndelete table ${table}\n` });
   await withdrawForwarded(names.hostLink);

@@ -46,7 +46,7 @@ const onClaim = volumes({ name: "data", persistentVolumeClaim: { claimName: "dat
 const virtioDisks = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ name: `d${at}`, disk: { bus: "virtio" as const } }));
 
-describe("what local mode runs is not refused", () => {
+describe("accepts what local mode supports", () => {
   test.each<[string, VirtualMachineInstance, Partial<LocalFacts>]>([
     ["a plain guest", vmi(), {}],
     ["EFI with firmware", vmi({ firmware: { bootloader: { efi: {} } } }), {}],
@@ -59,12 +59,12 @@ describe("what local mode runs is not refused", () => {
       { claims: { data: file } },
     ],
     [
-      "a claim that is only read, with a file that can only be read",
+      "a read-only claim, with a read-only file",
       volumes({ name: "data", persistentVolumeClaim: { claimName: "data", readOnly: true } }),
       { claims: { data: { ...file, writable: false } } },
     ],
     [
-      "an overlay on a claim, with a file that can only be read",
+      "an overlay on a claim, with a read-only file",
       volumes({ name: "data", ephemeral: { persistentVolumeClaim: { claimName: "data" } } }),
       { claims: { data: { ...file, writable: false } } },
     ],
@@ -81,16 +81,12 @@ describe("what local mode runs is not refused", () => {
     ],
     ["host-passthrough with KVM", vmi({ cpu: { model: "host-passthrough" } }), kvm()],
     ["a CPU model that libvirt knows", vmi({ cpu: { model: "Nehalem" } }), {}],
-    [
-      "any CPU model where libvirt's are not known",
-      vmi({ cpu: { model: "X" } }),
-      { cpuModels: [] },
-    ],
-    ["as many CPUs as there are places for", vmi({ cpu: { cores: 51, maxSockets: 5 } }), {}],
+    ["any CPU model, if libvirt's are not known", vmi({ cpu: { model: "X" } }), { cpuModels: [] }],
+    ["as many CPUs as there is room for", vmi({ cpu: { cores: 51, maxSockets: 5 } }), {}],
     ["many virtio disks", devices({ disks: virtioDisks(216), interfaces: [{ name: "n" }] }), {}],
     ["a Secret that may be missing", volumes({ name: "s", secret: { optional: true } }), {}],
     [
-      "a Secret that is there",
+      "a Secret that exists",
       volumes({ name: "s", secret: { secretName: "s" } }),
       { objects: ["Secret/s"] },
     ],
@@ -113,7 +109,7 @@ function scsiDisks(count: number): NonNullable<Domain["devices"]["disks"]> {
   return virtioDisks(count).map((disk) => ({ ...disk, disk: { bus: "scsi" } }));
 }
 
-describe("of a VMI is refused, by its field,", () => {
+describe("rejects, of a VMI, the field", () => {
   test.each<[string, VirtualMachineInstance, Partial<LocalFacts>?]>([
     ["spec.architecture", vmi({}, { architecture: "arm64" })],
     ["spec.domain.machine.type", vmi({ machine: { type: "pc-q35-rhel9.4.0" } })],
@@ -260,7 +256,7 @@ describe("of a VMI is refused, by its field,", () => {
   });
 });
 
-describe("of the host and the options is refused", () => {
+describe("rejects, of the host and the options,", () => {
   test.each<[string, Partial<LocalFacts>]>([
     ["libvirtd", missing("libvirtd")],
     ["libvirtd", { libvirtd: { state: "broken", found: "it ended with 1" } }],
@@ -297,7 +293,7 @@ describe("of the host and the options is refused", () => {
   });
 });
 
-test("everything is said at once, the host first", () => {
+test("reports everything at once, the host first", () => {
   const one = vmi(
     { cpu: { dedicatedCpuPlacement: true }, devices: { gpus: [{ name: "g" }] } },
     { volumes: [{ name: "d", dataVolume: { name: "data" } }] },

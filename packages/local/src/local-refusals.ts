@@ -8,9 +8,9 @@ import { probeRefusals } from "./probe-refusals.ts";
 import { volumeRefusals } from "./volume-refusals.ts";
 
 /**
- * All that local mode cannot do with a VMI on this host, each with its field and what to do instead;
- * empty where it can run. Pure. The VMI is as its user wrote it, and its fields are of the right types:
- * what a cluster would refuse is not looked for.
+ * Everything that local mode does not support for a VMI on this host, each with its field and what
+ * to do instead; empty if it can run. Pure. The VMI is as its user wrote it, with fields of the
+ * right types: what a cluster would refuse is not checked here.
  */
 export function localRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): readonly Refusal[] {
   return [

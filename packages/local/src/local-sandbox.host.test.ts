@@ -116,7 +116,7 @@ test("the launcher is the first process, of its own user, under its Pod's name",
   expect(answers["capabilities"]).toBe("CapBnd:0000000000000400");
 });
 
-test("homes and state of the host are absent, and what is shared cannot be written", () => {
+test("homes and state of the host are absent, and what is shared is read-only", () => {
   const folders = answers["folders"]?.split(" ") ?? [];
   expect(folders).toContain("usr");
   expect(folders).not.toContain("home");
@@ -124,7 +124,7 @@ test("homes and state of the host are absent, and what is shared cannot be writt
   expect(answers["write"]).toBe("refused");
 });
 
-test("images and Secrets are mounted where the Pod says", () => {
+test("mounts images and Secrets where the Pod says", () => {
   expect(answers).toMatchObject({ disk: "a disk", secret: "me" });
   expect(answers["devices"]).toContain("tun");
 });
@@ -148,7 +148,7 @@ test("the Pod's cgroup has its limits", () => {
   );
 });
 
-test("the launcher's log is open so that it can cut off what is old", () => {
+test("the launcher's log is open so that the launcher can trim it", () => {
   const [, flags = "0"] =
     /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/${sandbox.pid}/fdinfo/2`, "utf8")) ?? [];
   const { O_APPEND, O_RDWR } = constants;
@@ -164,7 +164,7 @@ test("a published port of the host's loopback leads into the Pod", async () => {
   expect(await untilAnswered(28_091)).toBe("from the pod");
 });
 
-test("the host passes on what comes back to the Pod", async () => {
+test("the host forwards what comes back to the Pod", async () => {
   const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
   const link = /\bdev (\S+)/.exec(stdout)?.[1] ?? "lo";
   for (const name of [link, sandbox.names.hostLink]) {
@@ -189,7 +189,7 @@ async function untilAnswered(port: number): Promise<string> {
   }
 }
 
-test("after its end nothing is left; ending it again is no fault; and it can be made anew", async () => {
+test("nothing is left after its end; ending it can be repeated; and it can be created again", async () => {
   const { names } = sandbox;
   await stopLocalSandbox(stateDirectory, podUid);
   await stopLocalSandbox(stateDirectory, podUid);

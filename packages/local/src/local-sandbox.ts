@@ -36,21 +36,21 @@ import { visibleFolders } from "./visible-folders.ts";
 
 /** What {@link createLocalSandbox} runs. */
 export interface LocalSandboxOptions {
-  /** Where all of local mode keeps its files; `/var/lib/virtkit` for the command line. */
+  /** Where local mode keeps all its files; `/var/lib/virtkit` for the command line. */
   readonly stateDirectory: string;
-  /** With a UID: that of the record which was written before. */
+  /** With a UID: that of the record, which was written before. */
   readonly pod: Pod;
   readonly podUid: string;
-  /** Whose Pod it is, to find it by that name where its record is damaged. */
+  /** The Pod's owner, to find it by that name if its record is damaged. */
   readonly vmi?: { readonly namespace: string; readonly name: string };
-  /** The program of Node that takes the place of the container's. */
+  /** The Node program that replaces the container's. */
   readonly launcher: string;
   /** Options of Node itself. */
   readonly nodeOptions?: readonly string[];
   readonly limits: LocalLimits;
   readonly devices?: readonly DeviceNode[];
   readonly published?: readonly PublishedPort[];
-  /** A guest moves in: its ports are another Pod's until that one has ended. */
+  /** A guest moves in: another Pod has its ports until that one has ended. */
   readonly receives?: boolean;
   /** Default: `isolated`. */
   readonly network?: NetworkMode;
@@ -66,7 +66,7 @@ export interface LocalSandboxOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A Pod of local mode that runs. */
+/** A running Pod of local mode. */
 export interface LocalSandbox {
   readonly names: LocalNames;
   readonly network: LocalNetwork;
@@ -75,9 +75,10 @@ export interface LocalSandbox {
 }
 
 /**
- * Does what a kubelet does for a launcher's Pod: folders and volumes, cgroup, network, namespaces, and the
- * container's program in them. Needs root. The program outlives this process. What is there of an
- * interrupted attempt is used or replaced; {@link removeLocalSandbox} takes everything back at any point.
+ * Does what a kubelet does for a launcher's Pod: folders and volumes, cgroup, network, namespaces,
+ * and the container's program in them. Needs root. The program outlives this process. Parts of an
+ * interrupted attempt are used or replaced; {@link removeLocalSandbox} removes everything at any
+ * point.
  */
 export async function createLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const { stateDirectory, pod, podUid, published = [], network: mode = "isolated" } = options;
@@ -111,12 +112,12 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
     const pid = await start(names, procs, script, lifeline, options);
     return { names, network, pid };
   } finally {
-    // The launcher has it now; where it never came, the forwarder ends.
+    // The launcher has it now; if there is none, the forwarder ends.
     lifeline?.destroy();
   }
 }
 
-/** The forwarder is in the Pod's cgroup, and nothing that the Pod's own limits count with. */
+/** The forwarder is in the Pod's cgroup, but not included in the Pod's own limits. */
 function limitsOf({ limits, published = [] }: LocalSandboxOptions): LocalLimits {
   if (published.length === 0) return limits;
   return { ...limits, memoryBytes: limits.memoryBytes + forwarderBytes };
@@ -172,7 +173,7 @@ async function writeEtc(
     "nsswitch.conf": "hosts: files\npasswd: files\ngroup: files\n",
     passwd: `${await without107("/etc/passwd")}qemu:x:${launcherUid}:${launcherUid}:qemu:/:/sbin/nologin\n`,
     group: `${await without107("/etc/group")}qemu:x:${launcherUid}:\n`,
-    // The host's may be a link to where the sandbox does not see it.
+    // The host's may be a link to a place that the sandbox does not see.
     "resolv.conf": await readPodResolvConf(mode),
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
@@ -193,10 +194,10 @@ async function start(
     cgroups: procs,
     noNewPrivileges: false,
   });
-  // For reading too: the launcher cuts off what is old, and keeps the newest.
+  // For reading too: the launcher trims old content, and keeps the newest.
   const log = openSync(names.log, "a+", 0o640);
   try {
-    // A session of its own: it is not to hear of the terminal's Ctrl-C, nor of this process's end.
+    // A session of its own: neither the terminal's Ctrl-C nor this process's end may reach it.
     const child = spawn(command, args, {
       detached: true,
       stdio: ["ignore", log, log, ...(lifeline ? [lifeline] : [])],
@@ -211,7 +212,7 @@ async function start(
     try {
       return await untilStarted(names, hasEnded, options);
     } catch (error) {
-      // It may not have joined the cgroup yet, where its removal would look for it.
+      // It may not have joined the cgroup yet, where removal would look for it.
       child.kill("SIGKILL");
       throw error;
     }
@@ -249,7 +250,7 @@ function isLauncherUser(pid: number): boolean {
   }
 }
 
-/** The launcher of a Pod, by the host's count; undefined where it has ended. */
+/** The launcher of a Pod, by the host's count; undefined if it has ended. */
 export function localLauncher(stateDirectory: string, podUid: string): number | undefined {
   return firstProcess(localNames(stateDirectory, podUid).cgroup);
 }
@@ -259,7 +260,10 @@ export function isAlive(stateDirectory: string, podUid: string): boolean {
   return localProcesses(localNames(stateDirectory, podUid).cgroup).length > 0;
 }
 
-/** Ends what still runs of a Pod and takes back its cgroup and network; its folder stays, to be read. */
+/**
+ * Ends what still runs of a Pod and removes its cgroup and network; its folder stays for
+ * inspection.
+ */
 export async function stopLocalSandbox(
   stateDirectory: string,
   podUid: string,
@@ -273,7 +277,7 @@ export async function stopLocalSandbox(
   forgetPodOwner(podUid);
 }
 
-/** {@link stopLocalSandbox}, and removes the Pod's folder. Repeating it is no fault. */
+/** Does {@link stopLocalSandbox}, and removes the Pod's folder. Can be repeated. */
 export async function removeLocalSandbox(stateDirectory: string, podUid: string): Promise<void> {
   await stopLocalSandbox(stateDirectory, podUid);
   await rm(localNames(stateDirectory, podUid).directory, { recursive: true, force: true });

@@ -10,18 +10,21 @@ import { removePodTraces } from "./remove-pod-traces.ts";
 import { type StopOptions, stopVmi } from "./vmi-life.ts";
 import { removeUnreadableRecord, type VmiRecord } from "./vmi-record.ts";
 
-/** A VMI whose record is gone or cannot be read, as its claims, its Pod's owner and its traces show it. */
+/**
+ * A VMI whose record is gone or unreadable, as found by its claims, its Pod's owner and its traces.
+ */
 export interface LostVmi extends Pick<VmiRecord, "namespace" | "name"> {
-  /** Absent where the record is gone. */
+  /** Absent if the record is gone. */
   readonly record?: UnreadableRecord;
   readonly pods: readonly PodTraces[];
-  /** Pods that run and may be this VMI's: its record could be that of any of them. */
+  /** Running Pods that may belong to this VMI: its record could be that of any of them. */
   readonly doubtful: readonly PodTraces[];
 }
 
 /**
- * Finds a VMI without its record: by claim, by the note of its Pod's owner, by the Pod that a garbled
- * record still names, or by the UID of its Pod in place of the name. Undefined where there is nothing of it.
+ * Finds a VMI without its record: by claim, by the note of its Pod's owner, by the Pod that a
+ * garbled record still names, or by the UID of its Pod in place of the name. Undefined if there is
+ * nothing of it.
  */
 export async function findLostVmi(
   stateDirectory: string,
@@ -53,9 +56,11 @@ export function isLostVmiRunning({ pods }: LostVmi): boolean {
 }
 
 /**
- * {@link stopVmi} without a record. The guest has the default grace period, for its own is not known.
+ * Does {@link stopVmi} without a record. The guest gets the default grace period, because its own
+ * is unknown.
  *
- * @throws NodeAgentError `AGENT_JOURNAL` where nothing tells how to ask the guest; a grace period of 0 kills it.
+ * @throws NodeAgentError `AGENT_JOURNAL` if there is no way to ask the guest; a grace period of 0
+ * kills it.
  */
 export async function stopLostVmi(
   stateDirectory: string,
@@ -84,11 +89,11 @@ export async function stopLostVmi(
 }
 
 /**
- * Removes all that there is of a VMI without a record, and then the file that could not be read; what
- * runs is killed. After a crash at any point it can be repeated.
+ * Removes everything of a VMI without a record, and then the unreadable file; kills what runs.
+ * After a crash at any point it can be repeated.
  *
- * @throws NodeAgentError `AGENT_CLAIM_HELD` while a Pod runs that may be this VMI's: without the file
- *   nobody would look for its owner any more.
+ * @throws NodeAgentError `AGENT_CLAIM_HELD` while a Pod runs that may belong to this VMI: without
+ * the file nobody would look for its owner any more.
  */
 export async function removeLostVmi(stateDirectory: string, lost: LostVmi): Promise<void> {
   const [first] = lost.doubtful;

@@ -3,25 +3,27 @@ import { writeDurably } from "@virtkit/host-primitives/durable";
 import type { MoveEnd } from "./conclude-move.ts";
 import type { VmiMove } from "./move-file.ts";
 
-/** What moves on this host take, as they were measured. */
+/** Measured figures of moves on this host. */
 export interface MoveFigures {
-  /** What QEMU sends where nobody limits it. */
+  /** What QEMU sends if nobody limits it. */
   readonly bytesPerSecond: number;
-  /** From the wish to the first byte: a sandbox is made, and a QEMU started. */
+  /** From the request to the first byte: creating a sandbox and starting a QEMU. */
   readonly setupMs: number;
-  /** How long a guest stands still besides its last round. */
+  /** How long a guest is paused in addition to its last round. */
   readonly switchMs: number;
   /** Whether a move on this host has measured them. */
   readonly isMeasured: boolean;
 }
 
-/** Until the first move of this host: those of a small one under software emulation. */
+/** Until the first move of this host: those of a small guest under software emulation. */
 const assumed: MoveFigures = {
   ...{ bytesPerSecond: 250e6, setupMs: 3_000, switchMs: 250 },
   isMeasured: false,
 };
 
-/** Of the host, not of a state directory; until its next boot, after which it may be another one. */
+/**
+ * For the host, not for a state directory; until its next boot, after which it may be another one.
+ */
 const defaultFile = "/run/virtkit/move-figures.json";
 /** Weight of the newest move. */
 const newest = 0.5;
@@ -65,7 +67,7 @@ export function learnFigures(
   };
 }
 
-/** Keeps them for the next forecast. Nobody needs them enough to fail for want of them. */
+/** Keeps them for the next forecast. They are not important enough to fail without them. */
 export function keepMoveFigures(
   { isMeasured: _, ...figures }: MoveFigures,
   file: string = defaultFile,

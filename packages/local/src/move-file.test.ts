@@ -19,7 +19,7 @@ function made(): { readonly file: MoveFile; readonly directory: string } {
   return { directory, file: new MoveFile(directory, { namespace: "default", name: "demo" }) };
 }
 
-test("one move of a VMI is under way at a time, until it is removed", () => {
+test("allows one move of a VMI at a time, until it is removed", () => {
   const { file } = made();
   expect(file.read()).toBeUndefined();
   expect(file.begin(move)).toBe(true);
@@ -30,7 +30,7 @@ test("one move of a VMI is under way at a time, until it is removed", () => {
   expect(file.read()).toBeUndefined();
 });
 
-test("of two who take a move over one does, and who comes late sees the new mover", () => {
+test("one of two wins when both take over a move, and a late one sees the new mover", () => {
   const { file } = made();
   file.begin(move);
   expect(file.takeOver(move, mover(11))).toEqual({ ...move, mover: mover(11) });
@@ -38,7 +38,7 @@ test("of two who take a move over one does, and who comes late sees the new move
   expect(file.read()?.mover.pid).toBe(11);
 });
 
-test("what is garbled is not as if there were no move", () => {
+test("a garbled file does not count as no move", () => {
   const { file, directory } = made();
   const folder = join(directory, "moves/default_demo");
   mkdirSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ export interface VmiMove {
   /** Pods that the guest leaves and that it moves into. */
   readonly source: string;
   readonly target: string;
-  /** The process that sees to it. When that has ended, whoever comes next does. */
+  /** The process that handles it. When that has ended, the next one takes over. */
   readonly mover: ProcessIdentity;
   readonly startedAt: string;
 }
@@ -25,8 +25,9 @@ const uid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const fileName = /^(\d{1,9})\.json$/;
 
 /**
- * The move of a VMI, on disk from before the first part of its target is made until the last part of the Pod
- * that the guest is not in is gone. One file a mover, numbered: only one process can write the next.
+ * The move of a VMI, on disk from before the first part of its target is created until the last
+ * part of the Pod without the guest is gone. One numbered file per mover: only one process can
+ * write the next.
  */
 export class MoveFile {
   readonly #folder: string;
@@ -37,18 +38,18 @@ export class MoveFile {
     this.#name = name;
   }
 
-  /** The move that is under way; undefined where there is none. Throws where it cannot be read. */
+  /** The move in progress; undefined if there is none. Throws if it cannot be read. */
   read(): VmiMove | undefined {
     const number = this.#numbers().at(-1);
     return number === undefined ? undefined : this.#parse(number);
   }
 
-  /** Begins a move; false where one is under way. */
+  /** Begins a move; false if one is in progress. */
   begin(move: VmiMove): boolean {
     return this.#numbers().length === 0 && this.#write(1, move);
   }
 
-  /** Makes another process the mover; false where somebody else was quicker. */
+  /** Makes another process the mover; false if someone else was faster. */
   takeOver(move: VmiMove, mover: ProcessIdentity): VmiMove | undefined {
     const number = this.#numbers().at(-1);
     if (number === undefined || !isSame(this.#parse(number), move)) return undefined;
@@ -56,7 +57,7 @@ export class MoveFile {
     return this.#write(number + 1, taken) ? taken : undefined;
   }
 
-  /** The move is over. Removing it twice is no fault. */
+  /** The move is over. Can be repeated. */
   remove(): void {
     // The newest last: until then one is under way.
     for (const number of this.#numbers()) removeDurably(this.#path(number));

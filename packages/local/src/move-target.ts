@@ -23,12 +23,12 @@ import { agentDirectory } from "./vmi-life.ts";
 import type { VmiRecord } from "./vmi-record.ts";
 import { claimUses } from "./volume-refusals.ts";
 
-/** What the target of a move is made from. */
+/** The input for the target of a move. */
 export interface TargetOptions {
   readonly stateDirectory: string;
   readonly record: VmiRecord;
   readonly move: Pick<VmiMove, "migrationUID" | "source" | "target">;
-  /** What the launcher that has the guest says of it. */
+  /** What the launcher with the guest says about it. */
   readonly status: DomainStatus;
   /** Files that the content of claims is copied to, by volume. By default both Pods have the same files. */
   readonly disks?: Readonly<Record<string, string>> | undefined;
@@ -47,8 +47,8 @@ export interface TargetPlan {
 }
 
 /**
- * Plans the Pod that a guest moves into: from the VMI as it was admitted, and from what its first Pod was
- * started with. Throws `AGENT_REFUSED` with KubeVirt's reason where the guest cannot move.
+ * Plans the Pod that a guest moves into: from the admitted VMI, and from what its first Pod was
+ * started with. Throws `AGENT_REFUSED` with KubeVirt's reason if the guest cannot move.
  */
 export function planTarget(options: TargetOptions): TargetPlan {
   const { stateDirectory, record, move, status, now = wallTime } = options;
@@ -98,9 +98,9 @@ function withDisks(
 }
 
 /**
- * What the guest sees of the disks that are copied, in bytes by volume.
+ * The sizes that the guest sees of copied disks, in bytes by volume.
  *
- * @throws NodeAgentError where a file is too small for what it is to hold, or the launcher's user cannot write it.
+ * @throws NodeAgentError if a file is too small, or the launcher's user cannot write it.
  */
 export function copiedSizes(
   stateDirectory: string,
@@ -118,7 +118,10 @@ export function copiedSizes(
   return Object.fromEntries(sizes);
 }
 
-/** Makes the Pod that a guest moves into, with the very files that its present Pod has. Nothing is prepared yet. */
+/**
+ * Creates the Pod that a guest moves into, with the same files as its present Pod. Nothing is
+ * prepared yet.
+ */
 export async function makeTarget(
   options: TargetOptions,
   { vmi, plan, note }: TargetPlan,
@@ -164,7 +167,7 @@ export interface ReadyTarget {
   readonly request: Omit<SyncRequest, "mayRun">;
 }
 
-/** Prepares the Pod as for a guest of its own: images, network, DHCP. May be repeated. */
+/** Prepares the Pod as for its own guest: images, network, DHCP. May be repeated. */
 export async function prepareTarget(
   { stateDirectory, clock, signal }: TargetOptions,
   { vmi, plan }: TargetPlan,
@@ -180,8 +183,8 @@ export async function prepareTarget(
 }
 
 /**
- * The overlays of both sides must be on the same images: a name that stands for another file by now would give the
- * guest a disk of two.
+ * The overlays of both sides must be on the same images: if a name now stands for another file, the
+ * guest would get a mixed disk.
  *
  * @throws NodeAgentError that names the volume.
  */

@@ -36,14 +36,14 @@ export interface MoveVmiOptions extends Observers {
   /** What the move may do, over a cluster's defaults. */
   readonly options?: Partial<MigrationOptions>;
   /**
-   * Files that the content of claims is copied to, by volume: raw, at least as large, and the guest's from then on.
-   * The old ones are stale from the moment in which the guest runs in its new sandbox. By default both sandboxes
-   * have the same files.
+   * Files to which the content of claims is copied, by volume: raw, at least as large, and the
+   * guest's from then on. The old ones are stale as soon as the guest runs in its new sandbox. By
+   * default both sandboxes have the same files.
    */
   readonly disks?: Readonly<Record<string, string>>;
-  /** Told of every report of either launcher. */
+  /** Called for every report of either launcher. */
   readonly onReport?: (report: MigrationReport) => void;
-  /** Told when the guest begins to move, with what stops it. */
+  /** Called when the guest begins to move, with a handle to stop it. */
   readonly onBegun?: (move: MoveHandle) => void;
   /** The launcher's program that the guest moves to. Default: this release's. */
   readonly launcher?: string;
@@ -54,22 +54,26 @@ export interface MoveVmiOptions extends Observers {
   readonly signal?: AbortSignal;
 }
 
-/** What can be asked of a move that has begun. */
+/** Requests for a move that has begun. */
 export interface MoveHandle {
   readonly move: VmiMove;
-  /** Rejects where it is too late. */
+  /** Rejects if it is too late. */
   abort(reason: string): Promise<void>;
   switchToPostCopy(): Promise<void>;
 }
 
-/** A cluster's defaults. Both sandboxes see each file through one page cache, so that none is incoherent. */
+/**
+ * A cluster's defaults. Both sandboxes see each file through one page cache, so all are coherent.
+ */
 export const moveDefaults: MigrationOptions = {
   ...{ bandwidth: "0", progressTimeout: 150, completionTimeoutPerGiB: 150, maxDowntimeMs: 300 },
   ...{ unsafe: true, allowAutoConverge: false, allowPostCopy: false },
   allowWorkloadDisruption: false,
 };
 
-/** Whether this host lets a guest move by post-copy; a kernel setting that is its owner's to change. */
+/**
+ * Whether this host lets a guest move by post-copy; a kernel setting that its owner must change.
+ */
 export function requirePostCopy(name: string): void {
   const { supported, reason } = postCopySupport(userfaultfdFacts());
   if (supported) return;
@@ -78,15 +82,16 @@ export function requirePostCopy(name: string): void {
 }
 
 /**
- * Moves a running guest into a new sandbox on this host: another Pod of the same VMI, with a launcher, libvirt and
- * QEMU as they are installed now. Resolves when it has moved, or has stayed; the record that it returns is the
- * VMI's from then on. Needs root.
+ * Moves a running guest into a new sandbox on this host: another Pod of the same VMI, with
+ * launcher, libvirt and QEMU as installed now. Resolves when it has moved, or has stayed; the
+ * returned record is the VMI's from then on. Needs root.
  *
- * Before the first part of the new Pod is made a file says so. Whatever happens to this process, `settleMove`
- * brings the move to its end, by the decision that is on disk.
+ * A file records the move before the first part of the new Pod is created. Whatever happens to this
+ * process, `settleMove` completes the move, by the decision on disk.
  *
- * @throws NodeAgentError `AGENT_REFUSED` where the guest cannot move, with KubeVirt's reason, or not by post-copy; `AGENT_CLAIM_HELD`
- *   where it moves already; or of the part that could not be made. Then the guest runs on where it was.
+ * @throws NodeAgentError `AGENT_REFUSED` if the guest cannot move, with KubeVirt's reason, or not
+ * by post-copy; `AGENT_CLAIM_HELD` if it is already moving; or the error of the part that could not
+ * be created. The guest then keeps running where it was.
  */
 export async function moveVmi(options: MoveVmiOptions): Promise<MovedVmi> {
   const { stateDirectory, record, random = realRandom, now = wallTime } = options;
@@ -141,7 +146,7 @@ export async function moveVmi(options: MoveVmiOptions): Promise<MovedVmi> {
   }
 }
 
-/** The next forecast goes by what was measured here. */
+/** The next forecast uses what was measured here. */
 function learn({ options = {}, log }: MoveVmiOptions, move: VmiMove, end: MoveEnd): void {
   const isLimited = options.bandwidth !== undefined || options.allowPostCopy === true;
   try {
@@ -258,7 +263,10 @@ async function handOver(
   return { migrationUID, vmiUID, epoch, seq };
 }
 
-/** What could not begin is taken back, as far as its source agrees; else the file stays for whoever comes next. */
+/**
+ * Undoes what could not begin, as far as its source agrees; otherwise the file stays for the next
+ * process.
+ */
 async function takeBack({ options, move }: Scene, cause: unknown): Promise<void> {
   try {
     await settleMove({ ...options, abort: describeError(cause) });

@@ -22,13 +22,13 @@ const current = join(root, "packages/launcher");
 const other = join(root, "node_modules/.cache", `launcher-${process.pid}`);
 /** `VIRTKIT_FORECAST_RUNS=20` prints the table of docs/migration.md. */
 const runs = Number(process.env["VIRTKIT_FORECAST_RUNS"] ?? 2);
-/** Beside other tests what a sandbox takes is anybody's guess; the table is made on a host that has nothing else to do. */
+/** Beside other tests, the cost of a sandbox is unpredictable; create the table on an idle host. */
 const most = runs >= 20 ? 1.5 : 2;
 
 let stateDirectory: string;
 let record: VmiRecord;
 
-/** The launcher as another release has it: the same code by another version, beside what it imports. */
+/** The launcher of another release: the same code with another version, beside what it imports. */
 function otherRelease(folder: string): string {
   for (const part of ["bin", "dist"])
     cpSync(join(current, part), join(folder, part), { recursive: true });
@@ -82,7 +82,7 @@ test("a running guest gets a new launcher: it moves from another release's to th
   expect(await identity()).toEqual([`virtkit-launcher/${version}`, boot]);
 }, 120_000);
 
-/** Has the guest rewrite so many MiB for ever, or stop that. */
+/** Makes the guest rewrite this many MiB forever, or stop that. */
 async function dirty(mebibytes: number): Promise<void> {
   await using guest = await connectVmi(stateDirectory, record);
   const begin = mebibytes > 0 ? `setsid dirty ${mebibytes} >/dev/null 2>&1 &` : "";

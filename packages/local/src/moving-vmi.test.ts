@@ -21,7 +21,7 @@ function vmiWith(
   };
 }
 
-test("a guest keeps the MAC that it has, and its overlay is copied", () => {
+test("a guest keeps its MAC, and its overlay is copied", () => {
   const volumes = [{ name: "root", containerDisk: { image: "demo" } }];
   const { vmi, obstacle } = movingVmi(vmiWith({}, volumes), status, facts);
   expect(obstacle).toBeUndefined();
@@ -32,7 +32,7 @@ test("a guest keeps the MAC that it has, and its overlay is copied", () => {
   });
 });
 
-test("claims and host disks are files that both sandboxes see; one that is copied is named", () => {
+test("shares claims and host disks, which both sandboxes see, and names one that is copied", () => {
   const volumes = [
     { name: "data", persistentVolumeClaim: { claimName: "data" } },
     { name: "host", hostDisk: { path: "/disks/a.img", type: "Disk" } },
@@ -50,6 +50,6 @@ test("claims and host disks are files that both sandboxes see; one that is copie
 test.each([
   ["InterfaceNotLiveMigratable", { interfaces: [{ name: "default", bridge: {} }] }],
   ["HostDeviceNotLiveMigratable", { hostDevices: [{ name: "nvme", deviceName: "a/b" }] }],
-])("a guest that KubeVirt would not move says so: %s", (reason, devices) => {
+])("reports a guest that KubeVirt would not move: %s", (reason, devices) => {
   expect(movingVmi(vmiWith(devices), status, facts).obstacle?.reason).toBe(reason);
 });

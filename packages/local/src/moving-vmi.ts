@@ -25,9 +25,9 @@ export interface MovingVmi {
 }
 
 /**
- * The VMI with what a migration goes by: MACs as the guest has them, volumes as this host has them, and whether
- * disks are copied. What stands for a claim, and a host disk, are files that both sandboxes see: they are shared.
- * Pure.
+ * The VMI with what a migration depends on: MACs as the guest has them, volumes as this host has
+ * them, and whether disks are copied. Files in place of claims, and host disks, are visible to both
+ * sandboxes, so they are shared. Pure.
  */
 export function movingVmi(
   vmi: VirtualMachineInstance,
@@ -69,7 +69,8 @@ export function movingVmi(
   const facts = { config, hostCpuModel: "this host's" };
   const { conditions, migrationMethod } = liveMigratable(known, facts);
   const live = conditions.find(({ type }) => type === "LiveMigratable");
-  // What was said of claims was for the judgement alone: the guest's disks are made as they were at its start.
+  // What was said about claims was only for the decision: the guest's disks are created as at its
+  // start.
   const { volumeStatus: _, ...told } = known.status ?? {};
   const before = vmi.status?.volumeStatus;
   const moving = {

@@ -4,7 +4,7 @@ import { networkTable } from "./network-table.ts";
 const names = { nftTable: "virtkit_1", hostLink: "vk1" };
 const network = { podAddress: "10.87.0.2" };
 
-test("an isolated Pod gets answers and the outside, and nothing of the host or of another Pod", () => {
+test("an isolated Pod gets answers and the outside, but nothing of the host or of another Pod", () => {
   expect(networkTable(names, network, "isolated")).toMatchInlineSnapshot(`
     "table inet virtkit_1 {
       chain guard {

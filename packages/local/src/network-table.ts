@@ -1,14 +1,15 @@
 import type { LocalNames } from "./local-names.ts";
 
 /**
- * What a guest reaches beside the outside. `isolated`: nothing of the host and no other guest. `open`: every
- * address of the host but its loopback, and guests that are open, too.
+ * What a guest reaches in addition to the outside. `isolated`: nothing of the host and no other
+ * guest. `open`: every address of the host except its loopback, and other open guests.
  */
 export type NetworkMode = "isolated" | "open";
 
 /**
- * The rules of a Pod's link, as one transaction for `nft`, in a table of its own: they can only forbid, and
- * nothing that others allow or forbid is changed. Traffic that is forwarded leaves behind the host's address.
+ * The rules of a Pod's link, as one transaction for `nft`, in a table of its own: they can only
+ * forbid, and change nothing that others allow or forbid. Forwarded traffic leaves behind the
+ * host's address.
  */
 export function networkTable(
   { nftTable, hostLink }: Pick<LocalNames, "nftTable" | "hostLink">,
@@ -17,12 +18,13 @@ export function networkTable(
 ): string {
   const from = `iifname "${hostLink}"`;
   const to = `oifname "${hostLink}"`;
-  // Answers to what came from the other side. A flow that the Pod began is none, however long it has lasted.
+  // Answers to what came from the other side. A flow that the Pod began does not count, however
+  // long it lasts.
   const answers = "ct direction reply ct state established,related accept";
   const isolated = [
     "  chain contain {",
-    // After conntrack (-200) and before anybody's destination NAT (-100): ports that others publish on an
-    // address of the host are the host's as well. What is not unicast is for the host to hear.
+    // After conntrack (-200) and before any destination NAT (-100): ports that others publish on an
+    // address of the host belong to the host, too. The host receives what is not unicast.
     "    type filter hook prerouting priority -190;",
     `    ${from} ${answers}`,
     `    ${from} meta nfproto ipv6 drop`,
@@ -43,7 +45,7 @@ export function networkTable(
   return [
     `table inet ${nftTable} {`,
     "  chain guard {",
-    // Before conntrack: a sender that is not the Pod is nobody's answer.
+    // Before conntrack: a sender other than the Pod is never an answer.
     "    type filter hook prerouting priority -300;",
     `    ${from} ip saddr != ${podAddress} drop`,
     `    ${from} ip daddr 127.0.0.0/8 drop`,

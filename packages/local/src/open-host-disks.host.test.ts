@@ -30,7 +30,7 @@ import { planLocalHostDisks } from "./plan-host-disks.ts";
 const inPod = "/var/run/kubevirt-private/vmi-disks/data";
 const secretText = "the secret of the host";
 
-/** Of this test alone: the directory that is allowed, and a file of root's beside it. */
+/** Only for this test: the allowed directory, and a file of root beside it. */
 let directory: string;
 let allowed: string;
 let secret: string;
@@ -72,7 +72,10 @@ function usable(path: string, text = "the guest's disk"): string {
 /** Where the kernel keeps an access control list. */
 const accessList = "system.posix_acl_access";
 
-/** A list that lets uid 107 read and write, as `setfacl -m u:107:rw` makes it of mode 0600. */
+/**
+ * An access control list that lets uid 107 read and write, as `setfacl -m u:107:rw` creates it from
+ * mode 0600.
+ */
 function letLauncherUse(path: string): void {
   const none = 0xffff_ffff;
   const entries = [
@@ -105,7 +108,9 @@ function traits(path: string): object {
 
 const refusal = { code: "AGENT_VMI_INVALID", path: "spec.volumes[0].hostDisk.path" };
 
-/** What local mode did before: looked at the path, mounted its directory and gave the file away. */
+/**
+ * What local mode did before: it checked the path, mounted its directory and gave the file away.
+ */
 function naive(path: string): string {
   if (!statSync(path).isFile()) throw new Error("not a file");
   chownSync(path, 107, 107);
@@ -118,7 +123,7 @@ function asLauncher(command: string): string {
   return execFileSync("setpriv", user, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-test("a disk is mounted by its handle, its neighbours are not seen, and nothing about it is changed", async () => {
+test("mounts a disk by its handle without its neighbours, and changes nothing about it", async () => {
   await using pod = await createPod();
   using sandbox = sandboxOf(pod);
   const path = usable(join(allowed, "a.img"));
@@ -146,25 +151,25 @@ const attacks: Readonly<Record<string, () => string>> = {
     symlinkSync(join(directory, "outside"), join(allowed, "sub"));
     return join(allowed, "sub/secret");
   },
-  "a relative link that stays inside": () => {
+  "a relative link that stays inside the directory": () => {
     mkdirSync(join(allowed, "real"));
     linkSync(secret, join(allowed, "real/a.img"));
     symlinkSync("real", join(allowed, "sub"));
     return join(allowed, "sub/a.img");
   },
   "..": () => `${allowed}/../outside/secret`,
-  "a file outside": () => secret,
+  "a file outside the directory": () => secret,
   "a hard link": () => {
     linkSync(secret, join(allowed, "a.img"));
     return join(allowed, "a.img");
   },
-  "a file of root's that is inside": () => {
+  "a file of root's inside the directory": () => {
     writeFileSync(join(allowed, "a.img"), secretText, { mode: 0o600 });
     return join(allowed, "a.img");
   },
 };
 
-test.each(Object.entries(attacks))("%s is refused and left as it is", (_, attack) => {
+test.each(Object.entries(attacks))("rejects %s and leaves it as it is", (_, attack) => {
   chmodSync(directory, 0o755);
   const path = attack();
   const victim = statSync(path).ino === statSync(secret).ino ? secret : path;
@@ -174,12 +179,12 @@ test.each(Object.entries(attacks))("%s is refused and left as it is", (_, attack
   }
   expect(traits(victim)).toEqual(before);
   expect(() => asLauncher(`cat '${victim}'`)).toThrow(/Permission denied/);
-  // Control: what was done before gives the same file away.
+  // Control: the old way gives the same file away.
   expect(naive(path)).toBe(secretText);
   expect(statSync(victim).uid).toBe(107);
 });
 
-test("a directory, a fifo or a device is not a disk", () => {
+test("rejects a directory, a FIFO or a device as a disk", () => {
   mkdirSync(join(allowed, "directory"));
   execFileSync("mkfifo", [join(allowed, "fifo")]);
   execFileSync("mknod", ["-m", "666", join(allowed, "device"), "c", "1", "3"]);
@@ -188,13 +193,13 @@ test("a directory, a fifo or a device is not a disk", () => {
   }
 });
 
-test("a disk that is missing is refused, and its directory keeps its owner", () => {
+test("rejects a missing disk, and its directory keeps its owner", () => {
   const before = traits(allowed);
   expect(() => open(join(allowed, "a.img"))).toThrow(/there is no disk at .*DiskOrCreate/);
   expect(traits(allowed)).toEqual(before);
 });
 
-test("DiskOrCreate outside of what is allowed makes nothing, through whatever link", async () => {
+test("DiskOrCreate outside the allowed directories creates nothing, through any link", async () => {
   await using pod = await createPod();
   using sandbox = sandboxOf(pod);
   const outside = join(directory, "outside");
@@ -203,7 +208,7 @@ test("DiskOrCreate outside of what is allowed makes nothing, through whatever li
   for (const path of wanted) {
     expect(() => open(path, "DiskOrCreate")).toThrow(expect.objectContaining(refusal));
   }
-  // The way there may also become a link after the first look.
+  // The path may also become a link after the first look.
   using disks = open(join(allowed, "new/x.img"), "DiskOrCreate");
   symlinkSync(outside, join(allowed, "new"));
   await expect(disks.mount(sandbox)).rejects.toMatchObject(refusal);
@@ -214,7 +219,7 @@ test("DiskOrCreate outside of what is allowed makes nothing, through whatever li
   expect(readdirSync(outside)).toEqual(["secret", "x.img"]);
 });
 
-test("DiskOrCreate makes a disk of the launcher's, with its directories, and it stays", async () => {
+test("DiskOrCreate creates a disk of the launcher, with its directories, and it stays", async () => {
   await using pod = await createPod();
   const path = join(allowed, "some/where/x.img");
   {
@@ -231,7 +236,7 @@ test("DiskOrCreate makes a disk of the launcher's, with its directories, and it 
   expect(again).toBeDefined();
 });
 
-test("a file that takes the place of the disk after the check is not what is mounted", async () => {
+test("does not mount a file that replaces the disk after the check", async () => {
   await using pod = await createPod();
   using sandbox = sandboxOf(pod);
   const path = usable(join(allowed, "a.img"));
@@ -246,7 +251,7 @@ test("a file that takes the place of the disk after the check is not what is mou
   expect(pod.run(`cat ${inPod}/naive`)).toBe(secretText);
 });
 
-test("a disk that is removed after the check is not mounted, nor what has its name by then", async () => {
+test("mounts neither a disk that is removed after the check, nor what has its name by then", async () => {
   await using pod = await createPod();
   using sandbox = sandboxOf(pod);
   const path = usable(join(allowed, "a.img"));
@@ -276,7 +281,7 @@ function swapper(path: string): Worker & AsyncDisposable {
   });
 }
 
-test("while the disk is swapped for a link without end, the link is never what is opened", async () => {
+test("never opens the link while the disk is swapped for a link over and over", async () => {
   await using pod = await createPod();
   using sandbox = sandboxOf(pod);
   const path = usable(join(allowed, "a.img"));
@@ -298,7 +303,7 @@ test("while the disk is swapped for a link without end, the link is never what i
     expect(statSync(secret).uid).toBe(0);
     expect(await losesSoon(path)).toBe(true);
   }
-  // Both happened: the attacker was there during the tries.
+  // Both happened: the attacker was active during the attempts.
   expect(seen).toEqual({ mounted: expect.any(Number), refused: expect.any(Number) });
   expect(Math.min(seen.mounted, seen.refused)).toBeGreaterThanOrEqual(20);
 }, 120_000);
@@ -310,14 +315,14 @@ async function losesSoon(path: string): Promise<boolean> {
       if (!lstatSync(path).isFile()) continue;
       chownSync(path, 107, 107);
     } catch {
-      // Gone for a moment.
+      // Missing for a moment.
     }
     if (statSync(secret).uid === 107) return true;
   }
   return false;
 }
 
-test("an access control list of the user's own is enough, and a read-only disk needs no more than reading", () => {
+test("the user's own access control list is enough, and a read-only disk needs only read access", () => {
   const path = join(allowed, "a.img");
   writeFileSync(path, "x", { mode: 0o600 });
   expect(() => open(path)).toThrow(/setfacl -m u:107:rw .*a\.img, or: chown 107 /);
@@ -333,7 +338,7 @@ test("an access control list of the user's own is enough, and a read-only disk n
   expect(traits(path)).toEqual(before);
 });
 
-test("a disk for reading is mounted read-only", async () => {
+test("mounts a read-only disk read-only", async () => {
   await using pod = await createPod();
   using sandbox = sandboxOf(pod);
   const path = usable(join(allowed, "a.iso"));
@@ -344,7 +349,7 @@ test("a disk for reading is mounted read-only", async () => {
   expect(() => pod.run(`echo x > ${inPod}/a.iso`)).toThrow(/Read-only/);
 });
 
-test("a directory that is missing, or that overlaps with the state of other guests, cannot be allowed", () => {
+test("does not allow a missing directory, or one that overlaps with the state of other guests", () => {
   const from = (allow: string) => () =>
     new OpenHostDisks(planLocalHostDisks(vmiWith(join(allow, "a.img")), [allow]), state);
   mkdirSync(join(state, "pods"));

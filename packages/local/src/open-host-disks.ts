@@ -13,11 +13,11 @@ export class OpenHostDisks implements Disposable {
   readonly #disks: OpenHostDisk[] = [];
 
   /**
-   * Opens each disk that is there, and of one that may be made the directory that is. No part of a path
-   * below an allowed directory is followed where it is a link. Nothing is made or changed.
+   * Opens each existing disk, and for one that may be created the deepest existing directory. Below
+   * an allowed directory, links are never followed. Creates and changes nothing.
    *
-   * @throws NodeAgentError where a disk is missing, is not a regular file, has another name, or cannot be
-   *   used by the launcher's user.
+   * @throws NodeAgentError if a disk is missing, is not a regular file, has another name, or cannot
+   * be used by the launcher's user.
    */
   constructor(disks: readonly LocalHostDisk[], stateDirectory: string) {
     try {
@@ -29,9 +29,9 @@ export class OpenHostDisks implements Disposable {
   }
 
   /**
-   * Makes the disks that are missing, and mounts all of them in the sandbox by their handles: of their
-   * directories it sees nothing else. A disk that was made is the user's from then on and never removed:
-   * another guest may use it by now.
+   * Creates the missing disks, and mounts all of them in the sandbox by their handles: it sees
+   * nothing else of their directories. A created disk belongs to the user from then on and is never
+   * removed: another guest may use it by now.
    */
   async mount(place: MountPlace): Promise<void> {
     for (const open of this.#disks) {
@@ -47,7 +47,7 @@ export class OpenHostDisks implements Disposable {
 
 interface OpenHostDisk {
   readonly disk: LocalHostDisk;
-  /** The file, or the last directory on the way to it that is there. */
+  /** The file, or the last existing directory on the way to it. */
   at: SafePath;
   missing: readonly string[];
 }
@@ -69,7 +69,7 @@ function openHostDisk(disk: LocalHostDisk, stateDirectory: string): OpenHostDisk
   }
 }
 
-/** The operator's word is trusted with the links in it, but other guests' files are never a disk. */
+/** The operator's path is trusted, including links, but other guests' files are never a disk. */
 function openAllowed(directory: string, stateDirectory: string): SafePath {
   const path = "allowedHostDiskDirectories";
   const refuse = (problem: string, cause?: unknown): NodeAgentError =>
@@ -102,7 +102,7 @@ function isInside(path: string, directory: string): boolean {
   return directory === "/" || path === directory || path.startsWith(`${directory}/`);
 }
 
-/** Goes on from handle to handle, one name at a time, as far as there is something. */
+/** Continues from handle to handle, one name at a time, as far as something exists. */
 function walk(open: OpenHostDisk): void {
   for (;;) {
     const [name, ...rest] = open.missing;
@@ -116,13 +116,13 @@ function walk(open: OpenHostDisk): void {
   }
 }
 
-/** Times that what was made may be gone again before it is opened. */
+/** How often something that was created may be gone again before it is opened. */
 const mostRaces = 16;
 
 async function makeMissing(open: OpenHostDisk): Promise<void> {
   const { disk } = open;
   for (let left = open.missing.length + mostRaces; left > 0; left--) {
-    // Somebody else may have made some of it meanwhile; it is looked at as at the first time.
+    // Someone else may have created some of it meanwhile; it is checked like the first time.
     inField(disk, () => walk(open));
     const { at, missing } = open;
     const [name, ...rest] = missing;
@@ -159,13 +159,13 @@ async function mountDisk({ at, disk }: OpenHostDisk, place: MountPlace): Promise
   try {
     await bindOpenFile(at, disk.target, place, { readOnly: disk.readOnly });
   } catch (error) {
-    // The kernel mounts no file that has lost its last name.
+    // The kernel does not mount a file that has lost its last name.
     if (!hasErrno(error, "ENOENT") || at.stat().links > 0n) throw error;
     throw refused(disk, `${disk.path} was removed while it was mounted; start it again`, error);
   }
 }
 
-/** What is refused below an allowed directory is the fault of the field that names it. */
+/** A refusal below an allowed directory is reported for the field that names the disk. */
 function inField(disk: LocalHostDisk, run: () => void): void {
   try {
     run();

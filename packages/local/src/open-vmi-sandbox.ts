@@ -3,7 +3,7 @@ import { openSandbox, type Sandbox } from "@virtkit/node-agent/sandbox";
 import { localLauncher } from "./local-sandbox.ts";
 import { gone, type VmiRecord } from "./vmi-record.ts";
 
-/** The VMI's sandbox as the node agent works on it. Throws `AGENT_SANDBOX_GONE` where it has ended. */
+/** The VMI's sandbox as the node agent works on it. Throws `AGENT_SANDBOX_GONE` if it has ended. */
 export function openVmiSandbox(
   stateDirectory: string,
   record: Pick<VmiRecord, "name" | "podUid">,

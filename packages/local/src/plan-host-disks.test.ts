@@ -11,7 +11,7 @@ function vmiWith(hostDisk: HostDisk, disk: Partial<Disk> = { disk: {} }) {
 const plan = (path: string, allowed: readonly string[]) =>
   planLocalHostDisks(vmiWith({ path, type: "Disk" }), allowed);
 
-test("a disk below an allowed directory is planned with the way to it", () => {
+test("plans a disk below an allowed directory with the path to it", () => {
   expect(plan("/srv/disks/a/b.img", ["/srv", "/srv/disks/"])).toEqual([
     {
       field: "spec.volumes[0].hostDisk.path",
@@ -28,14 +28,14 @@ test("a disk below an allowed directory is planned with the way to it", () => {
 
 test.each([
   ["outside", "/etc/x.img"],
-  ["beside, with the directory's name as its beginning", "/srv/disks2/x.img"],
+  ["next to the directory, with its name as a prefix", "/srv/disks2/x.img"],
   ["the directory itself", "/srv/disks"],
-  ["out of it by ..", "/srv/disks/../x.img"],
+  ["outside, by way of ..", "/srv/disks/../x.img"],
   ["through .", "/srv/disks/./x.img"],
   ["relative", "srv/disks/x.img"],
-  ["a directory by its slash", "/srv/disks/x/"],
-  ["with a NUL", "/srv/disks/x\0.img"],
-])("a path that is %s is refused with its field", (_, path) => {
+  ["a directory, because it ends in a slash", "/srv/disks/x/"],
+  ["one with a NUL byte", "/srv/disks/x\0.img"],
+])("rejects a path that is %s, with its field", (_, path) => {
   expect(() => plan(path, ["/srv/disks"])).toThrow(
     expect.objectContaining({
       code: "AGENT_VMI_INVALID",
@@ -45,17 +45,17 @@ test.each([
   );
 });
 
-test("where no directory is allowed no disk is", () => {
+test("allows no disk if no directory is allowed", () => {
   expect(() => plan("/srv/x.img", [])).toThrow(/--allow-host-disk \/srv$/);
 });
 
-test("an allowed directory is an absolute path", () => {
+test("requires an absolute path for an allowed directory", () => {
   expect(() => plan("/srv/x.img", ["srv"])).toThrow(
     expect.objectContaining({ code: "AGENT_ARGUMENT", path: "allowedHostDiskDirectories" }),
   );
 });
 
-test("a disk that may be made has its size, and one that is too small is refused", () => {
+test("a disk that may be created has its size, and one that is too small is rejected", () => {
   const make = (capacity: string) =>
     planLocalHostDisks(vmiWith({ path: "/srv/x", type: "DiskOrCreate", capacity }), ["/srv"]);
   expect(make("3Mi")[0]?.size).toBe(3n << 20n);

@@ -3,7 +3,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { DiskPaths, isDiskError, planHostDisks } from "@virtkit/domain-manager/disks";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
-/** A host disk of a VMI, and below which allowed directory it is. */
+/** A host disk of a VMI, and its allowed directory. */
 export interface LocalHostDisk {
   /** The field that names it. */
   readonly field: string;
@@ -18,16 +18,16 @@ export interface LocalHostDisk {
   readonly target: string;
   /** No device of the guest writes to it. */
   readonly readOnly: boolean;
-  /** Bytes to make it with where it is missing; undefined where it must be there. */
+  /** Size in bytes to create it with if it is missing; undefined if it must exist. */
   readonly size: bigint | undefined;
 }
 
 /**
- * The host disks of a VMI, each below one of the directories that the operator allows. Pure: paths are
- * compared as texts, and what they lead to is left to whoever opens them without following links.
+ * The host disks of a VMI, each below one of the directories that the operator allows. Pure: paths
+ * are compared as strings, and whoever opens them without following links sees where they lead.
  *
- * @throws NodeAgentError where a directory is not absolute, or where a disk is outside of all of them or
- *   its path has `.` or `..` in it.
+ * @throws NodeAgentError if a directory is not absolute, or if a disk is outside all of them or its
+ * path contains `.` or `..`.
  */
 export function planLocalHostDisks(
   vmi: VirtualMachineInstance,

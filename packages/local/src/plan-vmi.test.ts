@@ -23,7 +23,7 @@ const request: VmiRequest = {
   now: new Date("2026-01-01T00:00:00Z"),
 };
 
-test("the VMI is admitted and its Pod rendered, as a cluster would", () => {
+test("admits the VMI and renders its Pod, as a cluster would", () => {
   const plan = planVmi(request);
   expect(plan.vmi.metadata).toMatchObject({ namespace: "default", uid: request.vmiUid });
   expect(plan.vmi.spec.domain.machine?.type).toBe("q35");
@@ -49,7 +49,7 @@ describe.each([
     expect(os.type).toMatchObject({ arch: libvirtName, machine: machineType });
   });
 
-  test("every stage is given the same configuration", () => {
+  test("gives every stage the same configuration", () => {
     const { config, environment } = planVmi({ ...request, architecture, firmware });
     expect(environment.config).toBe(config);
     expect([config.cpuArchitecture, config.defaultArchitecture]).toEqual([
@@ -59,13 +59,13 @@ describe.each([
   });
 });
 
-test("the Pod's memory is more than the guest's, and more again where QEMU translates", () => {
+test("the Pod's memory is more than the guest's, and more again if QEMU translates", () => {
   const kvm = planVmi({ ...request, accel: "kvm" }).limits.memoryBytes;
   expect(kvm).toBeGreaterThan(256 * 2 ** 20);
   expect(planVmi(request).limits.memoryBytes).toBeGreaterThan(kvm);
 });
 
-test("only KVM needs its device, and the conversion is told whether it is there", () => {
+test("only KVM needs its device, and the conversion knows whether it exists", () => {
   const named = (accel: "kvm" | "tcg"): readonly string[] =>
     planVmi({ ...request, accel }).devices.map(({ name }) => name);
   expect(named("kvm")).toContain("kvm");
@@ -74,7 +74,7 @@ test("only KVM needs its device, and the conversion is told whether it is there"
   expect(environment).toMatchObject({ hypervisorDeviceAvailable: false, allowEmulation: true });
 });
 
-test("a VMI that a cluster would refuse is refused with the field", () => {
+test("rejects a VMI that a cluster would reject, with the field", () => {
   const disks = [{ name: "root", disk: {} }];
   const domain = { ...vmi.spec.domain, devices: { disks } };
   const wrong = { ...vmi, spec: { ...vmi.spec, domain } };
@@ -86,20 +86,20 @@ test("a VMI that a cluster would refuse is refused with the field", () => {
   );
 });
 
-test("the launcher makes the checks of probes", () => {
+test("the launcher runs the probes", () => {
   const spec = { ...vmi.spec, readinessProbe: { guestAgentPing: {} } };
   const { pod } = planVmi({ ...request, vmi: { ...vmi, spec } });
   expect(pod.spec.containers[0]?.command).toContain("--run-probes");
 });
 
-test("what is no VMI is refused, not thrown over", () => {
+test("rejects what is not a VMI instead of crashing", () => {
   const broken = { ...vmi, spec: 7 } as unknown as VirtualMachineInstance;
   expect(() => planVmi({ ...request, vmi: broken })).toThrow(
     expect.objectContaining({ code: "AGENT_VMI_INVALID" }),
   );
 });
 
-test("a file that stands for a claim is a folder of the Pod with an image in it", () => {
+test("a file in place of a claim is a folder of the Pod with an image in it", () => {
   const onClaim = {
     ...vmi,
     spec: {
@@ -118,7 +118,7 @@ test("a file that stands for a claim is a folder of the Pod with an image in it"
   });
 });
 
-test("the host's firmware is mounted under the names that the conversion asks for", () => {
+test("mounts the host's firmware under the names that the conversion uses", () => {
   const firmware = { code: "/usr/share/OVMF/OVMF_CODE_4M.fd", vars: "/usr/share/OVMF/VARS.fd" };
   const efi = {
     ...vmi,
@@ -147,7 +147,7 @@ const withHostDisk = {
   },
 };
 
-test("no feature gate is on by itself, and a hostDisk is refused as validate refuses it", () => {
+test("enables no feature gate by default, and rejects a hostDisk like validate", () => {
   const { configuration } = planVmi(request).config;
   expect(configuration.developerConfiguration.featureGates ?? []).toEqual([]);
   const answer = admit(
@@ -165,7 +165,7 @@ test("no feature gate is on by itself, and a hostDisk is refused as validate ref
   );
 });
 
-test("a directory that is named turns the gate of host disks on, for what is below it", () => {
+test("an allowed directory enables the gate of host disks, for what is below it", () => {
   const allowed = (directory: string) =>
     planVmi({ ...request, vmi: withHostDisk, allowedHostDiskDirectories: [directory] });
   const { hostDisks, config } = allowed("/srv/disks");
@@ -187,7 +187,7 @@ test("the name of a Secret cannot lead out of the Pod's folder", () => {
   );
 });
 
-test("paths in images that lead upwards are refused", () => {
+test("rejects paths in images that lead upwards", () => {
   const kernelBoot = { container: { image: "k", kernelPath: "/../../etc/passwd" } };
   const boot = { ...vmi.spec.domain, firmware: { kernelBoot } };
   const disk = {

@@ -32,7 +32,7 @@ import type { PodMount } from "./pod-volumes.ts";
 import { requirePodPaths } from "./require-pod-paths.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
-/** What {@link planVmi} works from. */
+/** What `planVmi` works from. */
 export interface VmiRequest {
   /** The VMI as its user wrote it. */
   readonly vmi: VirtualMachineInstance;
@@ -43,7 +43,7 @@ export interface VmiRequest {
   readonly architecture?: LocalArchitecture;
   /** Of this host, where the guest boots with EFI. */
   readonly firmware?: HostFirmware | undefined;
-  /** Names of the claims that files of this host stand for. */
+  /** Names of the claims that have a file of this host. */
   readonly claims?: readonly string[];
   /** ConfigMaps and the like that a Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
@@ -54,7 +54,7 @@ export interface VmiRequest {
   readonly now: Date;
 }
 
-/** All that is decided before anything is made. */
+/** Everything that is decided before anything is created. */
 export interface VmiPlan {
   /** Admitted: with its defaults, a UID and a namespace. */
   readonly vmi: VirtualMachineInstance;
@@ -65,7 +65,7 @@ export interface VmiPlan {
   /** What the sandbox sees of the host besides volumes. */
   readonly mounts: readonly PodMount[];
   readonly hostDisks: readonly LocalHostDisk[];
-  /** What the conversion must know of this host. */
+  /** What the conversion must know about this host. */
   readonly environment: Environment;
 }
 
@@ -80,7 +80,7 @@ export function planVmi(request: VmiRequest): VmiPlan {
   return planAdmitted(admitted(request, config), config, request);
 }
 
-/** What {@link planAdmitted} works from: all of a request but the VMI as its user wrote it. */
+/** The input of {@link planAdmitted}: a request without the user's VMI. */
 export type PodRequest = Omit<VmiRequest, "vmi" | "vmiUid">;
 
 /** The Pod of a VMI that was admitted: its first one, or the one that its guest is to move into. */
@@ -126,7 +126,7 @@ function planAdmitted(
   };
 }
 
-/** A cluster's configuration as this host has it. */
+/** This host's equivalent of a cluster's configuration. */
 export function configOf({
   accel,
   architecture = localArchitecture,
@@ -146,7 +146,10 @@ function localProfile({ names }: ClusterConfig): LauncherProfile {
 
 const vhostNet = "/dev/vhost-net";
 
-/** A file of this host is a claim with a file system and an image on it; it goes before a manifest's claim. */
+/**
+ * A file of this host becomes a claim with a file system and an image on it; it takes precedence
+ * over a manifest's claim.
+ */
 function withClaims(
   { objects = {}, claims = [] }: PodRequest,
   { metadata }: VirtualMachineInstance,
@@ -174,9 +177,9 @@ function efiPlan(
 }
 
 /**
- * A cluster's defaults. The one feature gate that is ever on is that of host disks, where the operator has
- * named directories for them. To allow emulation is also to do without `/dev/vhost-net`, which is slower
- * and no reason not to run.
+ * A cluster's defaults. The only feature gate that can be on is that of host disks, if the operator
+ * has named directories for them. Allowing emulation also means running without `/dev/vhost-net`,
+ * which is slower and no reason not to run.
  */
 function localConfiguration(accel: Accel, hostDisks: boolean): KubeVirtConfiguration {
   const useEmulation = accel === "tcg" || !existsSync(vhostNet);
@@ -222,7 +225,7 @@ function refused(path: string, message: string): NodeAgentError {
   return new NodeAgentError("AGENT_VMI_INVALID", text, { path });
 }
 
-/** What device plugins would give. */
+/** What device plugins would provide. */
 function devicesOf(accel: Accel): readonly DeviceNode[] {
   const tun = { name: "net/tun", major: 10, minor: 200 };
   if (accel === "tcg") return [tun];

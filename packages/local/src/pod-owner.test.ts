@@ -6,7 +6,7 @@ import { forgetPodOwner, listPodOwners, notePodOwner } from "./pod-owner.ts";
 
 const podUid = "5b0c7c1a-6f3e-4a59-9d0a-2f6c1f7f0b11";
 
-test("a note names the state directory without links, and goes with the Pod", async () => {
+test("a note names the state directory without links, and is removed with the Pod", async () => {
   const folder = await mkdtemp(join(tmpdir(), "virtkit-owners-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const [real, link, notes] = ["real", "link", "notes"].map((name) => join(folder, name)) as [
@@ -31,7 +31,7 @@ test.each([
   "null",
   '{"version":2}',
   '{"version":1,"podUid":"other","stateDirectory":"/"}',
-])("a note with %j is there, and says nothing of an owner", async (text) => {
+])("a note with %j exists, but names no owner", async (text) => {
   const notes = await mkdtemp(join(tmpdir(), "virtkit-owners-"));
   onTestFinished(() => rm(notes, { recursive: true, force: true }));
   await writeFile(join(notes, `${podUid}.json`), text);

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { removeDurably, writeDurably } from "@virtkit/host-primitives/durable";
 
 /**
- * Whose a Pod of local mode is. Cgroups, network namespaces and nftables tables are the host's, and their
- * names do not say which state directory they are from; this note does, also where the directory's own
- * files are damaged. It is there from before the first of them until after the last.
+ * The owner of a Pod of local mode. Cgroups, network namespaces and nftables tables belong to the
+ * host, and their names do not say which state directory they are from; this note does, even if the
+ * directory's own files are damaged. It exists from before the first of them until after the last.
  */
 export interface PodOwner {
   readonly podUid: string;
@@ -23,10 +23,10 @@ export interface ListedOwner {
   readonly owner?: PodOwner;
 }
 
-/** Until the host's next boot, as all that the notes are about. */
+/** Until the host's next boot, like everything that the notes are about. */
 const defaultFolder = "/run/virtkit/pods";
 
-/** Writes a Pod's note. Call it before anything of the Pod is made in the kernel. */
+/** Writes a Pod's note. Call it before anything of the Pod is created in the kernel. */
 export function notePodOwner(owner: PodOwner, folder: string = defaultFolder): void {
   const stateDirectory = canonicalDirectory(owner.stateDirectory);
   const file = fileOf(folder, owner.podUid);
@@ -38,7 +38,7 @@ export function forgetPodOwner(podUid: string, folder: string = defaultFolder): 
   removeDurably(fileOf(folder, podUid));
 }
 
-/** All notes of this host. Throws where they cannot be listed. */
+/** All notes of this host. Throws if they cannot be listed. */
 export async function listPodOwners(folder: string = defaultFolder): Promise<ListedOwner[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
@@ -59,7 +59,7 @@ async function readOwner(folder: string, podUid: string): Promise<ListedOwner> {
     const owner = { podUid, stateDirectory, ...(hasName ? { namespace, name } : {}) };
     return { podUid, file, owner };
   } catch {
-    // Nothing follows from a note that cannot be read, least of all that nobody owns the Pod.
+    // Nothing follows from an unreadable note, least of all that nobody owns the Pod.
     return { podUid, file };
   }
 }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import type { NetworkMode } from "./network-table.ts";
 
-/** The host's, and where systemd-resolved keeps the servers that it asks itself. */
+/** The host's, and where systemd-resolved keeps its upstream servers. */
 const files = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"];
 
 /** The name servers of the host that a Pod can reach. */
@@ -14,9 +14,9 @@ export async function readPodResolvConf(mode: NetworkMode): Promise<string> {
 }
 
 /**
- * The first of some resolv.conf that names a server which a Pod can reach, without the others that it names:
- * loopback is the Pod's own there, and addresses of the host are shut. Where none does, the first one
- * without servers.
+ * The first resolv.conf that names a server which a Pod can reach, without the others that it
+ * names: loopback is the Pod's own there, and addresses of the host are blocked. If none does, the
+ * first one without servers.
  */
 export function podResolvConf(texts: readonly string[], closed: readonly string[]): string {
   const kept = texts.map((text) => text.split("\n").filter((line) => isReachable(line, closed)));

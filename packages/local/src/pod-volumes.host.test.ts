@@ -36,7 +36,7 @@ const secret = (name: string, data: Record<string, string>): DataObject => ({
   stringData: data,
 });
 
-test("a Secret whose name leads out of the Pod's folder is refused, and would have been written there", async () => {
+test("rejects a Secret whose name leads out of the Pod's folder, and would have been written there", async () => {
   const outside = join(directory, "outside-access-cred");
   const name = relative(join(podFolder, "volumes/kubernetes.io~secret"), outside);
   const volume = { name, secret: { secretName: "s" } };
@@ -50,7 +50,7 @@ test("a Secret whose name leads out of the Pod's folder is refused, and would ha
   expect(statSync(outside).gid).toBe(107);
 });
 
-test.each(["../x", "..", "a/b"])("the key %j writes no file", async (key) => {
+test.each(["../x", "..", "a/b"])("writes no file for the key %j", async (key) => {
   const volume = { name: "v", secret: { secretName: "s" } };
   await expect(make(volume, [secret("s", { [key]: "x" })])).rejects.toMatchObject({
     code: "AGENT_SANDBOX",
@@ -64,7 +64,7 @@ test.each(["../x", "..", "a/b"])("the key %j writes no file", async (key) => {
   );
 });
 
-test("a path of the host is never what is mounted, nor made", async () => {
+test("never mounts or creates a path of the host", async () => {
   const path = join(directory, "host/disks");
   const mounts = await make({ name: "v", hostPath: { path, type: "DirectoryOrCreate" } });
   expect(mounts).toEqual([

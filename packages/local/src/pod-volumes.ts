@@ -25,7 +25,9 @@ export interface PodMount {
 
 /** What volumes are made from. */
 export interface VolumeSources extends ImageStore {
-  /** Raw disk images that stand for claims, and for DataVolumes, by the names of the claims; absolute paths. */
+  /**
+   * Raw disk images in place of claims and DataVolumes, by the names of the claims; absolute paths.
+   */
   readonly claims?: Readonly<Record<string, string>>;
   /** Secrets and ConfigMaps by kind and name. */
   readonly objects?: readonly DataObject[];
@@ -35,9 +37,9 @@ export interface VolumeSources extends ImageStore {
 export const launcherUid = 107;
 
 /**
- * Makes the volumes that a container mounts, below the Pod's folder and as a kubelet lays them out, and
- * returns the mounts in order. Making them again is no fault. What only a cluster has, as claims, is
- * refused with what to use instead.
+ * Creates the volumes that a container mounts, below the Pod's folder and as a kubelet lays them
+ * out, and returns the mounts in order. Can be repeated. What only a cluster has, such as claims,
+ * is refused with what to use instead.
  */
 export async function makeVolumes(
   directory: string,
@@ -91,9 +93,9 @@ async function makeVolume(
   };
   if (volume.emptyDir) return { path: await folder("empty-dir", launcherUid) };
   if (volume.image) return await imageVolume(await folder("image", 0), volume.image, sources);
-  // Empty: the file that stands for the claim is mounted in it once the sandbox runs.
+  // Empty: the file in place of the claim is mounted in it once the sandbox runs.
   if (volume.persistentVolumeClaim) return { path: await folder("claim", 0) };
-  // Never the host's own directory: the disk alone is mounted in it, by its handle.
+  // Never the host's own directory: only the disk is mounted in it, by its handle.
   if (volume.hostPath) return { path: await folder("host-path", 0) };
   if (volume.downwardAPI) {
     return await filesIn(await folder("downward-api", 0), podFields(pod, volume.downwardAPI));
@@ -132,7 +134,7 @@ async function imageVolume(
   return { path, files: [{ source, target, readOnly: true, kind: "file" }] };
 }
 
-/** The path of an image's file. Throws where there is none, or the launcher's user cannot read it. */
+/** The path of an image's file. Throws if there is none, or the launcher's user cannot read it. */
 export async function readableImage(reference: string, sources: VolumeSources): Promise<string> {
   const source = await findImage(reference, sources);
   const { mode, uid, gid } = await stat(source);
@@ -156,7 +158,7 @@ function objectOf(
   );
 }
 
-/** A Secret's plain data wins over the other, as in a cluster. */
+/** A Secret's plain data takes precedence, as in a cluster. */
 function contentOf(object: DataObject | undefined): ReadonlyMap<string, Buffer> {
   const { kind, data = {}, stringData = {}, binaryData = {} } = object ?? {};
   const decode = (text: string): Buffer => Buffer.from(text, "base64");
@@ -182,7 +184,7 @@ function podFields(
   );
 }
 
-/** Writes files that the launcher's group, and nobody else, may read. */
+/** Writes files that only the launcher's group may read. */
 async function filesIn(path: string, content: ReadonlyMap<string, Buffer>): Promise<MadeVolume> {
   for (const [key, bytes] of content) {
     if (!/^[-._a-zA-Z0-9]+$/.test(key) || key === "." || key === "..") {

@@ -5,11 +5,11 @@ import { probeRefusals } from "./probe-refusals.ts";
 const vmi = (spec: object): VirtualMachineInstance =>
   ({ spec: { domain: { devices: {} }, ...spec } }) as VirtualMachineInstance;
 
-test("a probe over the network of a guest that names no interface is fine", () => {
+test("accepts a network probe of a guest without interfaces", () => {
   expect(probeRefusals(vmi({ readinessProbe: { httpGet: { port: 80 } } }))).toEqual([]);
 });
 
-test("every probe that cannot be honoured is refused by its field, with what to do", () => {
+test("rejects every unsupported probe by its field, with what to do", () => {
   const bridged = {
     domain: { devices: { interfaces: [{ name: "default", bridge: {} }] } },
     networks: [{ name: "default", pod: {} }],

@@ -2,7 +2,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { planProbes } from "@virtkit/launcher/probes";
 import type { Refusal } from "@virtkit/node-agent/errors";
 
-/** Probes that the launcher cannot make the checks of, where no kubelet does. */
+/** Probes that the launcher cannot run without a kubelet. */
 export function probeRefusals(vmi: VirtualMachineInstance): Refusal[] {
   return planProbes(withDefaultNetwork(vmi)).faults.map(({ path, message }) => {
     const [found = "", ...rest] = message.slice(path.length).trim().split("; ");
@@ -10,7 +10,7 @@ export function probeRefusals(vmi: VirtualMachineInstance): Refusal[] {
   });
 }
 
-/** A guest that names no interface gets masquerade, which probes over the network need. */
+/** A guest that names no interface gets masquerade, which network probes need. */
 function withDefaultNetwork(vmi: VirtualMachineInstance): VirtualMachineInstance {
   const { domain } = vmi.spec;
   const { interfaces, autoattachPodInterface } = domain.devices ?? {};

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { proveKvm, proven, shortBoot } from "./prove-kvm.ts";
 
-test("KVM is proven by a boot, and the answer holds until the next boot of the host", async () => {
+test("tests KVM by a boot, and remembers the answer until the next boot of the host", async () => {
   const directory = await mkdtemp(join(tmpdir(), "virtkit-kvm-test-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, "kvm.json");
-  // Longer than a KVM that works needs; one that hangs is not waited for any longer.
+  // Longer than a working KVM needs; a hanging one is not waited for any longer.
   const timeout = 5_000;
   const proof = await proveKvm({ file, timeout });
   expect(proof.reason).not.toBe("");
@@ -21,6 +21,6 @@ test("KVM is proven by a boot, and the answer holds until the next boot of the h
   expect((await proveKvm({ file, timeout })).usable).toBe(proof.usable);
 });
 
-test("the same boot comes to its end in software: where it does not, KVM is to blame", async () => {
+test("the same boot completes in software: if it does not, KVM is to blame", async () => {
   expect(await shortBoot("tcg", 60_000)).toMatchObject({ code: proven });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type ToolResult, tryTool } from "./run-tool.ts";
 
-/** Whether guests can use KVM on this host, and if not why. */
+/** Whether guests can use KVM on this host, and if not, why. */
 export interface KvmProof {
   readonly usable: boolean;
   readonly reason: string;
@@ -14,7 +14,7 @@ export interface KvmProof {
 export interface ProveKvmOptions {
   /** Where the answer is remembered until the host boots again. Default `/run/virtkit/kvm.json`. */
   readonly file?: string;
-  /** Looks even where an answer is remembered. */
+  /** Tests even if an answer is remembered. */
   readonly again?: boolean;
   /** Milliseconds for the short boot; a working KVM needs a fraction of a second. Default 8,000. */
   readonly timeout?: number;
@@ -54,9 +54,9 @@ bootSector.writeUInt16LE(0xaa55, 510);
 export const proven: number = 0x10 * 2 + 1;
 
 /**
- * Whether KVM runs a guest here, by letting it run one on the host's own CPU model, as guests have it by
- * default: there are hosts where `/dev/kvm` can be opened and guests hang, or QEMU gives up on that
- * model. The answer holds until the next boot.
+ * Tests whether KVM runs a guest here, on the host's own CPU model, which is the default of guests:
+ * on some hosts `/dev/kvm` can be opened but guests hang, or QEMU fails with that model. The answer
+ * holds until the next boot.
  */
 export async function proveKvm({
   file = "/run/virtkit/kvm.json",
@@ -67,12 +67,13 @@ export async function proveKvm({
   const known = again ? undefined : await remembered(file, bootId);
   if (known) return known;
   const proof = await look(timeout);
-  // What is missing may come, as a package or a module of the kernel: then it is looked at again.
+  // What is missing may be installed later, as a package or a kernel module: then it is tested
+  // again.
   if (!proof.reason.startsWith("there is no")) await remember(file, { bootId, ...proof });
   return proof;
 }
 
-/** Who may not write there looks again the next time. */
+/** A caller that may not write there tests again the next time. */
 async function remember(
   file: string,
   proof: KvmProof & { readonly bootId: string },

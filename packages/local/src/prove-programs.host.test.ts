@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { proveLibvirtd, proveQemu } from "./prove-programs.ts";
 
-/** A libvirtd that answers what it is, and then does something else than run. */
+/** A libvirtd that reports its version, and then does something else than run. */
 async function program(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "virtkit-prove-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ test("libvirtd and QEMU of this host start, and leave nothing", async () => {
   expect(await homes()).toEqual([]);
 });
 
-test("a libvirtd that knows its version and does not start is told from one that does", async () => {
+test("distinguishes a libvirtd that reports its version but does not start from one that does", async () => {
   expect(await proveLibvirtd(await program("echo no driver >&2; exit 6"))).toMatchObject({
     state: "broken",
     found: expect.stringMatching(/ends with 6: no driver/),

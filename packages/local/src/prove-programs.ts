@@ -16,8 +16,8 @@ import { tryTool } from "./run-tool.ts";
 const startTimeout = 20_000;
 
 /**
- * Whether libvirtd starts, as launchers start it: for one unprivileged user, with a folder of its own. It
- * ends by itself after a second in which nobody wants anything, and leaves nothing.
+ * Whether libvirtd starts as launchers start it: for one unprivileged user, with its own folder. It
+ * ends by itself after an idle second, and leaves nothing.
  */
 export async function proveLibvirtd(
   path: string = libvirtdPath,

@@ -13,7 +13,7 @@ const tcp = (host: number, address?: string): PublishedPort => ({
   ...(address === undefined ? {} : { address }),
 });
 
-test("a port is published on loopback by default, and on nothing else", () => {
+test("publishes a port on loopback by default, and nowhere else", () => {
   expect(listenAddresses(tcp(80))).toEqual(["127.0.0.1", "::1"]);
   expect(listenAddresses(tcp(80, "192.0.2.1"))).toEqual(["192.0.2.1"]);
 });
@@ -25,7 +25,7 @@ test.each([
   [tcp(80), tcp(80, "::")],
   [tcp(80, "::1"), tcp(80, "0:0:0:0:0:0:0:1")],
   [tcp(80, "192.0.2.1"), tcp(80, "0.0.0.0")],
-])("%j and %j are the same host port twice", (one, other) => {
+])("finds the same host port twice in %j and %j", (one, other) => {
   expect(() => requireDistinctPorts([one, other])).toThrow(
     "port 80/tcp of this host is published twice",
   );
@@ -37,7 +37,7 @@ test("other ports, protocols, addresses and families do not collide", () => {
   requireDistinctPorts([tcp(80, "0.0.0.0"), tcp(80, "::")]);
 });
 
-test("IPv6 addresses are written in brackets", () => {
+test("writes IPv6 addresses in brackets", () => {
   expect(hostPort("::1", 80)).toBe("[::1]:80");
   expect(hostPort("127.0.0.1", 80)).toBe("127.0.0.1:80");
 });

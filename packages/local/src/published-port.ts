@@ -12,17 +12,17 @@ export interface PublishedPort {
 
 const loopback = ["127.0.0.1", "::1"];
 
-/** The addresses that a published port listens on. */
+/** The addresses on which a published port listens. */
 export function listenAddresses({ address }: Pick<PublishedPort, "address">): readonly string[] {
   return address === undefined ? loopback : [address];
 }
 
-/** An address and a port as URLs write them. */
+/** An address and a port as in URLs. */
 export function hostPort(address: string, port: number): string {
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** @throws NodeAgentError where two of the ports would listen in the same place. */
+/** @throws NodeAgentError if two of the ports would listen in the same place. */
 export function requireDistinctPorts(published: readonly PublishedPort[]): void {
   for (const [index, port] of published.entries()) {
     if (!published.slice(0, index).some((other) => overlap(port, other))) continue;
@@ -45,7 +45,7 @@ function isSamePlace(one: string, other: string): boolean {
   return left === right || left === all || right === all;
 }
 
-/** One address has many spellings in IPv6: `::1` is `0:0:0:0:0:0:0:1`. */
+/** An IPv6 address has many spellings: `::1` is `0:0:0:0:0:0:0:1`. */
 function canonical(address: string): string {
   return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;
 }

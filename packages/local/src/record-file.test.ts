@@ -23,14 +23,14 @@ function record(name: string): VmiRecord {
 
 const text = JSON.stringify(record("demo"));
 
-/** A record with a field that cannot be what it is. */
+/** A record with an invalid field. */
 function odd(change: Readonly<Record<string, unknown>>): (file: string) => Promise<void> {
   return (file) => writeFile(file, JSON.stringify({ ...record("demo"), ...change }));
 }
 
 const { metadata, spec } = record("demo").vmi;
 
-/** What may stand in a record's place, and whether it still names its Pod. */
+/** What may be in a record's place, and whether it still names its Pod. */
 const garbled: readonly [string, (file: string) => unknown, string | undefined][] = [
   ["truncated", (file) => writeFile(file, text.slice(0, 150)), podUid],
   ["empty", (file) => writeFile(file, ""), undefined],
@@ -38,13 +38,17 @@ const garbled: readonly [string, (file: string) => unknown, string | undefined][
   ["of another name", (file) => writeFile(file, JSON.stringify(record("x"))), podUid],
   ["null", (file) => writeFile(file, "null"), undefined],
   ["without a field", (file) => writeFile(file, text.replace("published", "unpublished")), podUid],
-  ["of no Pod", odd({ podUid: "../x" }), undefined],
-  ["of no time", odd({ createdAt: "soon" }), podUid],
-  ["of no VMI", odd({ vmi: { metadata, spec: null } }), podUid],
+  ["without a Pod", odd({ podUid: "../x" }), undefined],
+  ["without a time", odd({ createdAt: "soon" }), podUid],
+  ["without a VMI", odd({ vmi: { metadata, spec: null } }), podUid],
   ["of a VMI without a UID", odd({ vmi: { metadata: {}, spec } }), podUid],
-  ["of a VMI with odd volumes", odd({ vmi: { metadata, spec: { ...spec, volumes: 5 } } }), podUid],
+  [
+    "of a VMI with malformed volumes",
+    odd({ vmi: { metadata, spec: { ...spec, volumes: 5 } } }),
+    podUid,
+  ],
   ["of an unknown accelerator", odd({ accel: 5 }), podUid],
-  ["with an odd port", odd({ published: [null] }), podUid],
+  ["with a malformed port", odd({ published: [null] }), podUid],
   ["of 10 MB", (file) => writeFile(file, Buffer.alloc(10_000_000, " ")), undefined],
   ["a directory", (file) => mkdir(file), undefined],
   ["a link", (file) => symlink("/dev/zero", file), undefined],
@@ -52,7 +56,7 @@ const garbled: readonly [string, (file: string) => unknown, string | undefined][
 ];
 
 test.each(garbled)(
-  "a record that is %s hides no other one, and is named",
+  "names a record that is %s, and still lists the others",
   async (_, put, namedPod) => {
     const state = await mkdtemp(join(tmpdir(), "virtkit-state-"));
     onTestFinished(() => rm(state, { recursive: true, force: true }));
@@ -71,7 +75,7 @@ test.each(garbled)(
   },
 );
 
-test("a directory of records that cannot be listed is not an empty one", async () => {
+test("a directory of records that cannot be listed does not count as empty", async () => {
   const state = await mkdtemp(join(tmpdir(), "virtkit-state-"));
   onTestFinished(() => rm(state, { recursive: true, force: true }));
   await writeFile(join(state, "vmis"), "");

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
-/** A record of which its file's name is all that is certain. */
+/** A record of which only the file's name is certain. */
 export interface UnreadableRecord {
   readonly namespace: string;
   readonly name: string;
@@ -28,8 +28,8 @@ function vmiOfFile(file: string): VmiName | undefined {
 }
 
 /**
- * Reads one record; undefined where there is none, or where the file's name is not that of a record. What
- * stands in its place never hangs or fills memory.
+ * Reads one record; undefined if there is none, or if the file's name is not that of a record.
+ * Whatever is in its place never makes it hang or fill memory.
  */
 export async function readRecordFile<T>(
   file: string,
@@ -52,14 +52,14 @@ export async function readRecordFile<T>(
 }
 
 async function boundedText(file: string): Promise<string> {
-  // A pipe in its place would be waited for without the flag.
+  // Without the flag it would wait for a pipe in its place.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     const found = await handle.stat();
     if (!found.isFile()) throw new Error("it is not a regular file");
     if (found.size > maxBytes)
       throw new Error(`it has ${found.size} bytes, and at most ${maxBytes} are allowed`);
-    // Never more than was seen, even of a file that grows.
+    // Never more than its size, even if the file grows.
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(found.size), 0, found.size, 0);
     return buffer.toString("utf8", 0, bytesRead);
   } finally {

@@ -4,8 +4,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const vmiUid = /^[A-Za-z0-9-]{1,64}$/;
 
 /**
- * Whether all that others rely on is in a record, and of its type: what stands in a file that was damaged can
- * be anything, and one such record must not keep anybody from reading the others.
+ * Whether a record has everything that others rely on, with the right types: a damaged file can
+ * contain anything, and must not keep anyone from reading the other records.
  */
 export function isWholeRecord(value: unknown): boolean {
   const { podUid, createdAt, vmi, accel, published, starter } = fields(value);

@@ -6,10 +6,11 @@ import { localRefusals } from "./local-refusals.ts";
 import { refusalText } from "./refusal.ts";
 
 /**
- * Makes sure, before anything is made, that local mode can run a VMI on this host; returns what was seen.
+ * Checks, before anything is created, that local mode can run a VMI on this host; returns what it
+ * found.
  *
- * @throws NodeAgentError `AGENT_REFUSED` with all that it cannot do, a line each, and the list in
- *   `refusals`; `AGENT_VMI_INVALID` where the VMI cannot be read.
+ * @throws NodeAgentError `AGENT_REFUSED` with everything that is not supported, one per line, and
+ * the list in `refusals`; `AGENT_VMI_INVALID` if the VMI cannot be read.
  */
 export async function refuseEarly(options: GatherOptions): Promise<LocalFacts> {
   const { vmi } = options;

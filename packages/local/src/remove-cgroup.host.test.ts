@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const name of made.splice(0)) await removeLocalCgroup(name);
 });
 
-/** As a launcher that is still on its way into its cgroup: puts processes there until it is gone. */
+/** Like a launcher on its way into its cgroup: adds processes there until it is gone. */
 const joining = `i=0
 while [ $i -lt 200 ]; do
   sleep 60 & echo $! > "$1" || { kill $!; exit; }
@@ -31,7 +31,7 @@ function besieged(): { name: string; procs: readonly string[]; siege: ChildProce
 
 const rounds = 40;
 
-/** The control: what removal was before. Whoever joins after the list was empty once is never looked for. */
+/** The control: the old removal. A process that joins after the list was empty once is missed. */
 async function removeOnceEmpty(name: string, procs: readonly string[]): Promise<boolean> {
   const end = Date.now() + 500;
   while (localProcesses(name).length > 0) {
@@ -64,7 +64,7 @@ function removed(path: string): boolean {
   }
 }
 
-test("a cgroup is removed although processes join while it is", async () => {
+test("removes a cgroup even while processes join", async () => {
   for (let round = 0; round < rounds; round++) {
     const { name, procs, siege } = besieged();
     if (siege.exitCode === null) await Promise.race([once(siege, "exit"), sleep(round)]);
@@ -74,7 +74,7 @@ test("a cgroup is removed although processes join while it is", async () => {
   }
 }, 120_000);
 
-test("the control: to kill only until it is empty once is beaten by the same", async () => {
+test("control: the same attack defeats killing only until it is empty once", async () => {
   let beaten = 0;
   for (let round = 0; round < rounds && beaten === 0; round++) {
     const { name, procs, siege } = besieged();

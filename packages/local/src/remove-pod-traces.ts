@@ -3,8 +3,8 @@ import { removeLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory } from "./vmi-life.ts";
 
 /**
- * Takes back all that there is of a Pod, by its UID; what runs of it is killed. Whether that may be is the
- * caller's decision. After a crash at any point it can be repeated.
+ * Removes everything of a Pod, by its UID; kills what runs of it. The caller decides whether that
+ * is allowed. After a crash at any point it can be repeated.
  */
 export async function removePodTraces(
   stateDirectory: string,

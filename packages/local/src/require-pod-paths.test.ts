@@ -10,12 +10,12 @@ const podWith = (name: string, mount: { mountPath?: string; subPath?: string } =
     },
   }) as unknown as Pod;
 
-test("names that are one part of a path, and mounts without .., are taken", () => {
+test("accepts names that are one path component, and mounts without ..", () => {
   requirePodPaths(podWith("my.secret-access-cred", { mountPath: "/run/x", subPath: "user.data" }));
 });
 
 test.each(["../x", "..", ".", "", "a/b", "/etc", "a\0", "A", "a\n"])(
-  "a volume named %j is refused",
+  "rejects a volume named %j",
   (name) => {
     expect(() => requirePodPaths(podWith(name))).toThrow(
       expect.objectContaining({ code: "AGENT_VMI_INVALID", path: "volumes" }),
@@ -29,7 +29,7 @@ test.each([
   { mountPath: "/a\0" },
   { subPath: "../x" },
   { subPath: "/etc" },
-])("a mount %j is refused", (mount) => {
+])("rejects a mount %j", (mount) => {
   expect(() => requirePodPaths(podWith("x", mount))).toThrow(
     expect.objectContaining({ code: "AGENT_VMI_INVALID", path: "volumeMounts" }),
   );

@@ -1,13 +1,13 @@
 import type { Pod } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
-/** One part of a path, and what Kubernetes takes for a name. */
+/** One path component, and a valid name in Kubernetes. */
 const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**
- * Refuses a Pod whose names would lead out of its folder or its root. An API server refuses them too, and
- * local mode has none: names of Secrets and volumes of a VMI become names of the Pod's volumes, and these
- * become folders of the host and mount points.
+ * Refuses a Pod whose names would lead out of its folder or its root. An API server refuses them
+ * too, but local mode has none: names of Secrets and volumes of a VMI become names of the Pod's
+ * volumes, and these become folders of the host and mount points.
  */
 export function requirePodPaths({ spec }: Pod): void {
   for (const { name } of spec.volumes ?? []) {

@@ -1,6 +1,6 @@
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
-/** @throws NodeAgentError where this process is not root's. */
+/** @throws NodeAgentError if this process is not root's. */
 export function requireRoot(): void {
   if (process.getuid?.() === 0) return;
   const message =

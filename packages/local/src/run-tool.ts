@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { planChild } from "@virtkit/host-primitives/children";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
-/** What a tool that ran left. */
+/** The result of a tool. */
 export interface ToolResult {
   readonly code: number | undefined;
-  /** What ended it; `SIGKILL` where it took too long. */
+  /** The signal that ended it; `SIGKILL` if it took too long. */
   readonly signal?: NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;
@@ -15,15 +15,18 @@ export interface ToolResult {
 export interface ToolOptions {
   /** What it reads on its standard input. */
   readonly input?: string;
-  /** Milliseconds after which it is killed; 20 seconds unless told. */
+  /** Milliseconds after which it is killed; 20 seconds by default. */
   readonly timeout?: number;
-  /** `cgroup.procs` files of cgroups that it joins before it does anything; where they are gone it does nothing. */
+  /** `cgroup.procs` files of cgroups that it joins first; if they are gone, it does nothing. */
   readonly cgroups?: readonly string[];
 }
 
 const searchPath = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** Runs a tool of the host to its end, with a plain environment. Never rejects: a tool that is missing has no code. */
+/**
+ * Runs a tool of the host to its end, with a plain environment. Never rejects: a missing tool has
+ * no code.
+ */
 export async function tryTool(
   tool: string,
   args: readonly string[],
@@ -36,7 +39,7 @@ export async function tryTool(
   return await new Promise((resolve) => {
     const path = [process.env["PATH"], searchPath].filter(Boolean).join(":");
     const child = spawn(plan.command, [...plan.args], {
-      // A session of its own: Ctrl-C is for us, who may be taking back what was made.
+      // A session of its own: Ctrl-C is for us, and we may be cleaning up.
       detached: true,
       env: { PATH: path, LC_ALL: "C" },
       timeout,
@@ -49,7 +52,7 @@ export async function tryTool(
     child.stderr.on("data", (chunk) => {
       out.stderr += String(chunk);
     });
-    // A tool that ends without reading is no failure of the pipe.
+    // A tool that ends without reading is not a failure of the pipe.
     child.stdin.on("error", () => {});
     child.on("error", (error) => resolve({ ...out, code: undefined, stderr: error.message }));
     child.on("close", (code, signal) =>
@@ -59,7 +62,7 @@ export async function tryTool(
   });
 }
 
-/** Runs a tool and returns its stdout; throws what it said where it failed. */
+/** Runs a tool and returns its stdout; throws its output if it failed. */
 export async function runTool(
   tool: string,
   args: readonly string[],

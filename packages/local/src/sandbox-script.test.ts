@@ -19,25 +19,25 @@ const plan: SandboxPlan = {
 };
 const lines = sandboxScript(plan).split("\n");
 
-test("targets below /var/run are mounted below /run, for the link would lead into the host's", () => {
+test("mounts targets below /var/run below /run, because the link would lead to the host's", () => {
   expect(lines).toContain("mount --rbind '/state/a' './run/kubevirt'");
   expect(lines.filter((line) => line.includes("./var/run"))).toEqual([]);
 });
 
-test("what is read-only is made so", () => {
+test("makes read-only mounts read-only", () => {
   expect(lines).toContain("mount -o remount,bind,ro './run/x/secret'");
   expect(lines).toContain("mount -o remount,bind,ro './srv/app'");
   expect(lines).not.toContain("mount -o remount,bind,ro './run/kubevirt'");
 });
 
-test("the program is the last step, in the new root, as the launcher's user with few rights", () => {
+test("the program is the last step, in the new root, as the launcher's user with few privileges", () => {
   const last = lines.at(-1) ?? "";
   expect(lines.indexOf("pivot_root . .old")).toBeGreaterThan(0);
   expect(last).toMatch(/^exec 'setpriv' '--reuid=107' .*'--bounding-set=-all,\+net_bind_service'/);
   expect(last).toMatch(/'HOME=\/tmp' '\/usr\/bin\/node' 'launcher.js'$/);
 });
 
-test("nothing in a value is a command", () => {
+test("treats nothing in a value as a command", () => {
   const text = sandboxScript({ ...plan, hostname: "a'; touch /tmp/owned; '" });
   expect(text).toContain("hostname 'a'\\''; touch /tmp/owned; '\\'''");
 });

@@ -1,11 +1,11 @@
 import type { PodMount } from "./pod-volumes.ts";
 
-/** What {@link sandboxScript} builds. Paths are of the host unless told. */
+/** What {@link sandboxScript} builds. Paths are of the host by default. */
 export interface SandboxPlan {
   /** An empty directory on which the new root is built. */
   readonly root: string;
   readonly hostname: string;
-  /** A folder with files that take the place of the host's in `/etc`. */
+  /** A folder with files that replace the host's in `/etc`. */
   readonly etc: string;
   /** Directories that the sandbox sees, read-only, at the same path: the launcher's code and Node. */
   readonly kept: readonly string[];
@@ -15,7 +15,7 @@ export interface SandboxPlan {
   /** A file that becomes `/dev/termination-log`. */
   readonly terminationMessage: string;
   readonly uid: number;
-  /** Capabilities that the program keeps, as `net_bind_service`. */
+  /** Capabilities that the program keeps, such as `net_bind_service`. */
   readonly capabilities: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly command: readonly string[];
@@ -29,7 +29,7 @@ export interface DeviceNode {
   readonly minor: number;
 }
 
-/** What of the host's root is shared with the sandbox, read-only, where the host has it. */
+/** Parts of the host's root that the sandbox shares, read-only, if the host has them. */
 const systemFolders = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "opt", "nix"];
 
 const commonDevices: readonly DeviceNode[] = [
@@ -42,9 +42,10 @@ const commonDevices: readonly DeviceNode[] = [
 ];
 
 /**
- * The shell script that turns fresh mount, UTS, IPC and PID namespaces into a container and ends in its
- * program. Pure. The root is a new one: of the host there are its programs and libraries, read-only, and
- * its `/etc` with some files replaced; homes, state and sockets of the host are not hidden but absent.
+ * The shell script that turns new mount, UTS, IPC and PID namespaces into a container and ends by
+ * executing its program. Pure. The root is a new one: it contains the host's programs and
+ * libraries, read-only, and its `/etc` with some files replaced; homes, state and sockets of the
+ * host are not hidden but absent.
  */
 export function sandboxScript(plan: SandboxPlan): string {
   return [

@@ -14,26 +14,26 @@ import { openVmiSandbox } from "./open-vmi-sandbox.ts";
 import { agentDirectory, connectVmi } from "./vmi-life.ts";
 import type { VmiRecord } from "./vmi-record.ts";
 
-/** What {@link settleMove} settles. */
+/** The input of {@link settleMove}. */
 export interface SettleMoveOptions extends Observers {
   readonly stateDirectory: string;
   readonly record: VmiRecord;
-  /** Why the guest is to stay, if it still can. By default a move that is under way goes on. */
+  /** Why the guest should stay, if it still can. By default a move in progress continues. */
   readonly abort?: string | undefined;
   readonly onReport?: ((report: MigrationReport) => void) | undefined;
 }
 
-/** Whether a VMI has a move that nobody sees to. */
+/** Whether a VMI has a move that nobody handles. */
 export function isMoveOrphaned({ move }: Pick<VmiRecord, "move">): boolean {
   return move !== undefined && hasEnded(move.mover);
 }
 
 /**
- * Brings a move to its end whose mover was killed, or could not begin it: by the run grant, by what the launchers
- * say, and by the decision that is on the source's disk. Undefined where no move is under way. May be called at
- * any time; of many at once one does it.
+ * Completes a move whose mover was killed, or could not begin it: by the run grant, by what the
+ * launchers say, and by the decision on the source's disk. Undefined if no move is in progress. May
+ * be called at any time; of many at once, one does it.
  *
- * @throws NodeAgentError `AGENT_CLAIM_HELD` where a process that lives sees to the move.
+ * @throws NodeAgentError `AGENT_CLAIM_HELD` if a living process handles the move.
  */
 export async function settleMove(options: SettleMoveOptions): Promise<MovedVmi | undefined> {
   const { stateDirectory, record } = options;
@@ -90,7 +90,10 @@ async function reconnect(
   };
 }
 
-/** A source that was never told to begin, or is told to stay, decides so. Where it is too late the move goes on. */
+/**
+ * A source that was never told to begin, or is told to stay, decides so. If it is too late, the
+ * move continues.
+ */
 async function begunOrAborted(
   { abort, log }: SettleMoveOptions,
   { source: { client }, move: { migrationUID }, store }: MoveUnderWay,
@@ -119,7 +122,7 @@ async function knows(client: LauncherClient, migrationUID: string): Promise<bool
   }
 }
 
-/** Where the guest has moved, its new launcher is told all that the one who moved it would have told. */
+/** If the guest has moved, tells its new launcher everything that the mover would have told. */
 async function finish(
   options: SettleMoveOptions,
   record: VmiRecord,

@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(stateDirectory, { recursive: true, force: true });
 });
 
-test("a port that is published without an address is open on loopback, both families, and nowhere else", async () => {
+test("a port published without an address is open only on loopback, both families", async () => {
   for (const protocol of ["tcp", "udp"] as const) {
     expect(await askFrom(undefined, "127.0.0.1", 28_530, { protocol })).toEqual(reached);
     expect(await askFrom(undefined, "::1", 28_530, { protocol })).toEqual(reached);
@@ -62,7 +62,7 @@ test("a port that is published without an address is open on loopback, both fami
   }
 });
 
-test("one that is published on an address is open to the outside, by IPv4 and IPv6", async () => {
+test("a port published on an address is open to the outside, by IPv4 and IPv6", async () => {
   for (const [address, host] of [
     [lab.host, 28_531],
     [lab.host, 28_532],
@@ -71,11 +71,11 @@ test("one that is published on an address is open to the outside, by IPv4 and IP
   ] as const) {
     expect(await askFrom(lab.namespace, address, host)).toEqual(reached);
   }
-  // `::` is IPv6, and no address of IPv4 with it.
+  // `::` means IPv6 without IPv4.
   expect(await askFrom(lab.namespace, lab.host, 28_534)).toBe(refused);
 });
 
-test("another guest does not reach a port on loopback, even an open one; a port on all addresses it does", async () => {
+test("another guest, even an open one, reaches a port on all addresses but not one on loopback", async () => {
   const ask = async (pod: LocalSandbox, host: number): Promise<string> =>
     await askFrom(pod.names.networkNamespace, pod.network.hostAddress, host);
   expect(await ask(open, 28_530)).toBe(refused);
@@ -83,7 +83,7 @@ test("another guest does not reach a port on loopback, even an open one; a port 
   expect(await ask(neighbour, 28_532)).toBe("silence");
 });
 
-test("the forwarder has given up root and can gain nothing", () => {
+test("the forwarder has dropped root and cannot regain it", () => {
   const [status = ""] = localProcesses(guest.names.cgroup)
     .filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("virtkit-forward-ports"))
     .map((pid) => readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -96,7 +96,7 @@ test("the forwarder has given up root and can gain nothing", () => {
   expect(Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1])).toBeLessThan(96 * 1024);
 });
 
-test("a port that a guest has published is taken for the next one", async () => {
+test("rejects a port that another guest has published", async () => {
   await expect(bindPublished([tcp(28_530)])).rejects.toThrow(
     "127.0.0.1:28530 of this host is in use",
   );
@@ -107,7 +107,7 @@ test("a port that a guest has published is taken for the next one", async () => 
   expect(isAlive(stateDirectory, uid(4))).toBe(false);
 });
 
-test("a port that somebody listens on is taken, on ::1 as well; and an address must be the host's", async () => {
+test("rejects a port in use, on ::1 as well, and an address that is not the host's", async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "::1", resolve));
   const { port: taken } = other.address() as { port: number };
@@ -121,7 +121,7 @@ test("a port that somebody listens on is taken, on ::1 as well; and an address m
   );
 });
 
-test("when the launcher ends its ports are closed, with nobody there to see to it", async () => {
+test("closes its ports when the launcher ends, without anyone's help", async () => {
   process.kill(guest.pid, "SIGKILL");
   while (isAlive(stateDirectory, uid(1))) await sleep(20);
   for (const address of ["127.0.0.1", "::1"]) {

@@ -6,14 +6,14 @@ import { planChild } from "@virtkit/host-primitives/children";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { type ForwarderTask, ready } from "./forward-ports.ts";
 
-/** Memory of the forwarder, which is in the Pod's cgroup and no part of what the Pod asks for. */
+/** Memory of the forwarder, which is in the Pod's cgroup but not part of the Pod's request. */
 export const forwarderBytes: number = 96 << 20;
 
 const program = fileURLToPath(new URL("../bin/virtkit-forward-ports.js", import.meta.url));
 
 /**
- * Small, and without a compiler: it moves buffers. The first to go where the Pod's memory runs out: a port
- * is lost then, not the guest.
+ * Small, and without a compiler: it moves buffers. The first to be killed if the Pod runs out of
+ * memory: then a port is lost, not the guest.
  */
 const nodeFlags = ["--lite-mode", "--max-semi-space-size=1", "--max-old-space-size=32"];
 const oomScoreAdjust = 1000;
@@ -21,11 +21,11 @@ const oomScoreAdjust = 1000;
 const startTimeout = 20_000;
 
 /**
- * Starts the process that passes the published ports on to the Pod, in the Pod's cgroup; resolves once all
- * of them are open. It lives as long as somebody holds the other end of its lifeline: give what this
- * returns to the launcher as a descriptor, then destroy it.
+ * Starts the process that forwards the published ports to the Pod, in the Pod's cgroup; resolves
+ * once all of them are open. It lives as long as someone holds the other end of its lifeline: pass
+ * the result to the launcher as a descriptor, then destroy it.
  *
- * @throws NodeAgentError where a port cannot be had.
+ * @throws NodeAgentError if a port is unavailable.
  */
 export async function startForwarder(
   task: ForwarderTask,
@@ -43,7 +43,7 @@ export async function startForwarder(
     oomScoreAdjust,
   });
   const child = spawn(command, args, {
-    // Not of this terminal: it is not to hear of Ctrl-C.
+    // Detached from this terminal: Ctrl-C must not reach it.
     detached: true,
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     cwd: "/",
@@ -74,7 +74,7 @@ export async function startForwarder(
   }
 }
 
-/** That it is ready, or all that it said before it ended. */
+/** That it is ready, or everything that it printed before it ended. */
 async function answerOf(child: ChildProcess): Promise<string> {
   return await new Promise((resolve) => {
     let said = "";

@@ -6,7 +6,7 @@ import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { localNames } from "./local-names.ts";
 import type { VolumeSources } from "./pod-volumes.ts";
 
-/** What a Pod was started with besides its VMI: another one for the same guest is made from it. */
+/** What a Pod was started with besides its VMI: needed to create another one for the same guest. */
 export interface StartNote {
   readonly sources: VolumeSources;
   readonly objects: ClusterObjects;
@@ -20,7 +20,7 @@ function fileOf(stateDirectory: string, podUid: string): string {
   return join(localNames(stateDirectory, podUid).directory, "start.json");
 }
 
-/** Writes it down in the Pod's folder, which must be there. Root alone can read it: there are Secrets in it. */
+/** Writes it to the Pod's folder, which must exist. Only root can read it: it contains Secrets. */
 export function keepStartNote(stateDirectory: string, podUid: string, note: StartNote): void {
   const file = fileOf(stateDirectory, podUid);
   const before = process.umask(0o077);
@@ -32,7 +32,9 @@ export function keepStartNote(stateDirectory: string, podUid: string, note: Star
   chmodSync(file, 0o600);
 }
 
-/** @throws NodeAgentError where there is none: the Pod is of a release that did not write it. */
+/**
+ * @throws NodeAgentError if there is none: the Pod was started by a release that did not write it.
+ */
 export function readStartNote(stateDirectory: string, podUid: string): StartNote {
   const file = fileOf(stateDirectory, podUid);
   try {

@@ -28,7 +28,7 @@ import { keepStartNote, type StartNote } from "./start-note.ts";
 import { agentDirectory, endFailedStart, isAbandoned, removeVmi } from "./vmi-life.ts";
 import { addRecord, readRecord, removeRecord, type VmiRecord } from "./vmi-record.ts";
 
-/** What {@link startVmi} starts. */
+/** The input of {@link startVmi}. */
 export interface StartVmiOptions extends Observers {
   /** Where all of local mode keeps its files. */
   readonly stateDirectory: string;
@@ -36,7 +36,7 @@ export interface StartVmiOptions extends Observers {
   readonly vmi: VirtualMachineInstance;
   readonly accel: Accel;
   readonly published?: readonly PublishedPort[];
-  /** What the guest reaches beside the outside; `isolated`, which is nothing, by default. */
+  /** What the guest reaches in addition to the outside; by default `isolated`, which is nothing. */
   readonly network?: NetworkMode;
   /** Images, and the Secrets and ConfigMaps that stand beside the VMI. */
   readonly sources?: VolumeSources;
@@ -51,7 +51,7 @@ export interface StartVmiOptions extends Observers {
    * is refused, as in a cluster with the feature gate HostDisk off.
    */
   readonly allowedHostDiskDirectories?: readonly string[];
-  /** Told of every handoff as it happens; of one that waits, and of one that failed. */
+  /** Called for every handoff as it happens, and for one that waits or failed. */
   readonly onHandoff?: (entry: TraceEntry) => void;
   readonly onStatus?: (status: DomainStatus) => void;
   readonly onEvent?: (event: GuestEvent) => void;
@@ -63,24 +63,24 @@ export interface StartVmiOptions extends Observers {
   readonly signal?: AbortSignal;
 }
 
-/** A VMI that was started. Disposing of it ends the watch; the VMI runs on. */
+/** A started VMI. Disposing of it ends the watch; the VMI keeps running. */
 export interface StartedVmi extends AsyncDisposable {
   readonly record: VmiRecord;
   readonly guest: RunningGuest;
 }
 
 /**
- * Runs a VMI on this host, with no Kubernetes: admits it, renders its Pod, does for the Pod what a kubelet
- * would, and then what a node agent does. Resolves when the guest runs. Needs root.
+ * Runs a VMI on this host, without Kubernetes: admits it, renders its Pod, does for the Pod what a
+ * kubelet would, and then what a node agent does. Resolves when the guest runs. Needs root.
  *
- * The VMI is on record before its first part is made, so that `removeVmi` takes everything back
- * whatever happens to this process. One of the same name
- * that has ended, or whose start was cut off, is removed first.
+ * The VMI is on record before its first part is created, so `removeVmi` removes everything,
+ * whatever happens to this process. One of the same name that has ended, or whose start was
+ * interrupted, is removed first.
  *
- * @throws NodeAgentError `AGENT_REFUSED` with all that local mode cannot do with the VMI on this host, before
- *   anything is made; where a VMI of this name runs, where the VMI is invalid, or where a part could not
- *   be made. Then nothing of it runs any more, unless its guest may; record and trace stay, to be looked at,
- *   until it is removed or started again.
+ * @throws NodeAgentError `AGENT_REFUSED` with everything that local mode does not support for the
+ * VMI on this host, before anything is created; if a VMI of this name runs, if the VMI is invalid,
+ * or if a part could not be created. Then nothing of it runs any more, unless its guest may; record
+ * and trace stay for inspection until it is removed or started again.
  */
 export async function startVmi(options: StartVmiOptions): Promise<StartedVmi> {
   const { stateDirectory, published = [], signal } = options;
@@ -90,7 +90,7 @@ export async function startVmi(options: StartVmiOptions): Promise<StartedVmi> {
   requireDistinctPorts(published);
   requireLimitControllers();
   const podUid = random.uuid();
-  // Held open until they are mounted: what was looked at is what the guest gets.
+  // Held open until they are mounted: the guest gets exactly what was checked.
   const { openClaimFiles } = await import("./claim-files.ts");
   using claims = openClaimFiles(options.sources?.claims ?? {});
   const { refuseEarly } = await import("./refuse-early.ts");
@@ -118,7 +118,8 @@ export async function startVmi(options: StartVmiOptions): Promise<StartedVmi> {
     await makeSandbox(options, plan, record, { hostDisks, claims }, trace);
     return await runIn(options, plan, record, trace);
   } catch (error) {
-    // What fails here is found by whoever lists, removes or starts the VMI; the first failure is told.
+    // Whoever lists, removes or starts the VMI finds what failed here; the first failure is
+    // reported.
     const isOurs = await isOnRecord(stateDirectory, record).catch(() => true);
     const end = isOurs
       ? endFailedStart(stateDirectory, record)
@@ -165,7 +166,7 @@ async function runIn(
   }
 }
 
-/** Claims the run grant, and gives it up where somebody has removed the VMI meanwhile. */
+/** Claims the run grant, and gives it up if someone has removed the VMI meanwhile. */
 async function claimOnRecord(
   stateDirectory: string,
   record: VmiRecord,
@@ -201,7 +202,7 @@ function recordOf(
   };
 }
 
-/** Puts the record in place, and what has ended under the same name out of the way. */
+/** Puts the record in place, and removes what has ended under the same name. */
 async function takeName(stateDirectory: string, record: VmiRecord): Promise<void> {
   const { namespace, name } = record;
   while (!(await addRecord(stateDirectory, record))) {
@@ -216,7 +217,7 @@ async function takeName(stateDirectory: string, record: VmiRecord): Promise<void
   }
 }
 
-/** A move whose mover was killed is brought to its end: only then it is known whether the guest runs. */
+/** Completes a move whose mover was killed: only then it is known whether the guest runs. */
 async function withoutOrphanedMove(stateDirectory: string, record: VmiRecord): Promise<VmiRecord> {
   if (!record.move) return record;
   const { isMoveOrphaned, settleMove } = await import("./settle-move.ts");
@@ -225,8 +226,8 @@ async function withoutOrphanedMove(stateDirectory: string, record: VmiRecord): P
 }
 
 /**
- * Before anything is made. Only now, because an interrupted VMI of the same name has given its ports
- * back by now; a refusal gives the name back.
+ * Before anything is created. Only now, because an interrupted VMI of the same name has given its
+ * ports back; a refusal gives the name back.
  */
 async function requireFreePorts(stateDirectory: string, record: VmiRecord): Promise<void> {
   try {
@@ -290,7 +291,7 @@ function startNoteOf({
   return { sources, objects, ...limited, allowedHostDiskDirectories };
 }
 
-/** A trace that tells somebody at once. */
+/** A trace that reports at once. */
 class ToldTrace extends Trace {
   readonly #time: () => Date;
   readonly #tell: ((entry: TraceEntry) => void) | undefined;
@@ -311,7 +312,7 @@ class ToldTrace extends Trace {
     try {
       super.note(entry);
     } catch (error) {
-      // What failed matters more than that it could not be written down, as on a full disk.
+      // The failure matters more than that it could not be written, for example on a full disk.
       if (entry.state !== "failed") throw error;
     }
     const key = `${entry.stage} ${entry.state ?? "done"}`;

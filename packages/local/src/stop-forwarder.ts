@@ -2,9 +2,9 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { localProcesses } from "./local-cgroup.ts";
 
 /**
- * Ends the process that passes a Pod's published ports on, so that the one of the Pod into which the guest has
- * moved gets them. Only a process of the Pod's cgroup that is in this process's own PID namespace is looked at:
- * nothing of the sandbox is.
+ * Ends the process that forwards a Pod's published ports, so that the new Pod of the guest gets
+ * them. Only looks at processes of the Pod's cgroup in this process's own PID namespace, so never
+ * at the sandbox's.
  */
 export function stopForwarder(cgroup: string): void {
   for (const pid of localProcesses(cgroup)) if (isForwarder(pid)) process.kill(pid, "SIGKILL");

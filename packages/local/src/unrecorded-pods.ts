@@ -3,15 +3,15 @@ import { canonicalDirectory, listPodOwners, type PodOwner } from "./pod-owner.ts
 import { podsOf, type RecordList } from "./vmi-record.ts";
 
 /**
- * Pods of a state directory that run and have no record, as their owners' notes tell. Those that a garbled
- * record stands for are left out. For a list: where the notes cannot be read it is empty.
+ * Running Pods of a state directory without a record, according to their owners' notes. Leaves out
+ * those that a garbled record stands for. For a list: empty if the notes cannot be read.
  */
 export async function unrecordedPods(
   stateDirectory: string,
   { records, unreadable }: RecordList,
 ): Promise<readonly PodOwner[]> {
   const here = canonicalDirectory(stateDirectory);
-  // Adds to a list that is true without it.
+  // Adds to a list that is correct without it.
   const owners = (await listPodOwners().catch(() => [])).flatMap(({ owner }) => owner ?? []);
   return owners.filter((owner) => {
     const { podUid, namespace, name } = owner;

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 const shared = ["/usr/", "/opt/", "/nix/", "/bin/", "/sbin/"];
 
 /**
- * The folders that a sandbox must see to run a program of Node: Node's own, and the one that holds the
- * program with all the packages that it imports. Those that every sandbox sees are left out.
+ * The folders that a sandbox must see to run a Node program: Node's own, and the one with the
+ * program and all the packages that it imports. Leaves out those that every sandbox sees.
  */
 export function visibleFolders(node: string, program: string): string[] {
   const folders = [dirname(realpathSync(node)), packagesFolder(realpathSync(program))];
@@ -15,8 +15,8 @@ export function visibleFolders(node: string, program: string): string[] {
 }
 
 /**
- * The outermost folder around a program that has a `node_modules`, as far as others may look into the
- * folders on the way: packages of a workspace lie beside each other and link to what is above them.
+ * The outermost folder around a program that has a `node_modules`, as far as others may read the
+ * folders in between: packages of a workspace are beside each other and link to what is above them.
  */
 function packagesFolder(program: string): string {
   let found = dirname(program);

@@ -10,9 +10,9 @@ import type { VmiRecord } from "./vmi-record.ts";
 const lookInterval = 200;
 
 /**
- * Opens the serial console of a VMI. The newest client wins, of whatever process: QEMU serves one at a
- * time, so each writes down that it came, and whoever was there before sees that and makes room. Its stream
- * then ends with the error `AGENT_CONSOLE_TAKEN`.
+ * Opens the serial console of a VMI. The newest client wins, in any process: QEMU serves one at a
+ * time, so each records its arrival, and the previous one sees that and makes room. Its stream then
+ * ends with the error `AGENT_CONSOLE_TAKEN`.
  */
 export async function openVmiConsole(
   stateDirectory: string,

@@ -13,7 +13,7 @@ import { MoveFile, type VmiMove } from "./move-file.ts";
 import { openVmiSandbox } from "./open-vmi-sandbox.ts";
 import { podsOf, removeRecord, type VmiRecord } from "./vmi-record.ts";
 
-/** Below the state directory: what the node agent keeps, as journals, claims and traces. */
+/** Below the state directory: the node agent's files, such as journals, claims and traces. */
 export function agentDirectory(stateDirectory: string): string {
   return join(stateDirectory, "agent");
 }
@@ -30,13 +30,19 @@ export async function connectVmi(
   return await reachLauncher(record.vmi, sandbox, options);
 }
 
-/** Whether a guest has passed its readiness probe; true without one, and undefined where it does not run. */
+/**
+ * Whether a guest has passed its readiness probe; true without one, and undefined if it does not
+ * run.
+ */
 export function readinessOf({ state, status }: VmiState): boolean | undefined {
   if (state !== "Running" || !status) return undefined;
   return isReady(status, status.probes?.readiness !== undefined);
 }
 
-/** Tells how a VMI is, from its launcher, its trace and what was noted of its end; never waits long. */
+/**
+ * Returns the state of a VMI, from its launcher, its trace and the note about its end; never waits
+ * long.
+ */
 export async function vmiState(
   stateDirectory: string,
   record: VmiRecord,
@@ -74,7 +80,10 @@ async function launcherStatus(
   }
 }
 
-/** Whether the VMI's guest may have been started. A claim that cannot be read is no proof that it was not. */
+/**
+ * Whether the VMI's guest may have been started. An unreadable claim does not prove that it was
+ * not.
+ */
 async function isClaimed(stateDirectory: string, record: VmiRecord): Promise<boolean> {
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   try {
@@ -88,7 +97,10 @@ async function isClaimed(stateDirectory: string, record: VmiRecord): Promise<boo
 const noteInterval = 25;
 const noteTimeout = 5_000;
 
-/** Waits until it is noted how a VMI ended whose guest does not run any more, or nobody is left to note it. */
+/**
+ * Waits until the end of a VMI whose guest no longer runs is recorded, or nobody is left to record
+ * it.
+ */
 async function untilNoted(
   stateDirectory: string,
   { podUid }: Pick<VmiRecord, "podUid">,
@@ -100,7 +112,7 @@ async function untilNoted(
 }
 
 /**
- * How a VMI ended that was seen to end; waits a moment for its launcher's word. Undefined where it has
+ * How a VMI ended that was seen to end; waits a moment for its launcher's note. Undefined if it has
  * not ended after all.
  */
 export async function vmiEnd(
@@ -113,15 +125,17 @@ export async function vmiEnd(
 }
 
 /**
- * Whether a VMI can be removed without ending a guest that runs or is being started: it has ended, or
- * whoever was starting it has.
+ * Whether a VMI can be removed without ending a guest that runs or is being started: it has ended,
+ * or its starter has.
  */
 export async function isAbandoned(stateDirectory: string, record: VmiRecord): Promise<boolean> {
   const state = await vmiState(stateDirectory, record);
   return state.end !== undefined || isOff(state);
 }
 
-/** Ends the launcher of a start that its starter gives up, unless a guest may run. Its files stay, to be read. */
+/**
+ * Ends the launcher of an abandoned start, unless a guest may run. Its files stay for inspection.
+ */
 export async function endFailedStart(stateDirectory: string, record: VmiRecord): Promise<void> {
   const status = await launcherStatus(stateDirectory, record);
   const facts = await factsOf(stateDirectory, record);
@@ -139,9 +153,10 @@ export interface StopOptions {
 }
 
 /**
- * Asks the guest to shut down, kills it when its grace period is over, and gives back its cgroup and
- * network. Resolves when nothing of it runs, which its empty cgroup proves. What it wrote stays until
- * {@link removeVmi}. Writes nothing, so that it works on a full disk; several may stop one VMI at once.
+ * Asks the guest to shut down, kills it when its grace period is over, and removes its cgroup and
+ * network. Resolves when nothing of it runs, which its empty cgroup proves. Its files stay until
+ * {@link removeVmi}. Writes nothing, so that it works on a full disk; several processes may stop
+ * one VMI at once.
  */
 export async function stopVmi(
   stateDirectory: string,
@@ -156,13 +171,13 @@ export async function stopVmi(
     await endGuest(record.vmi, sandbox, { readyTimeout: 10_000, ...options });
     await untilNoted(stateDirectory, record, options.clock);
   } catch (error) {
-    // A launcher that has ended, perhaps under our hands by another stop, or never came is ended with all
-    // that is in its cgroup.
+    // A launcher that has ended, perhaps by another stop meanwhile, or never started, is ended with
+    // everything in its cgroup.
     const codes: readonly string[] = ["AGENT_SANDBOX_GONE", "AGENT_TIMEOUT"];
     const isOver =
       (isNodeAgentError(error) && codes.includes(error.code)) ||
       localLauncher(stateDirectory, record.podUid) === undefined;
-    // Whoever does not give the guest any time does not wait for its launcher's word either.
+    // A caller that gives the guest no time does not wait for its launcher's note either.
     if (!isOver && options.gracePeriod !== 0) throw error;
   }
   await stopLocalSandbox(stateDirectory, record.podUid, options);
@@ -173,7 +188,10 @@ export async function stopVmi(
   writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
 
-/** A guest that moves is not asked to shut down: whoever moves it would not know. It is killed, where that was asked for. */
+/**
+ * A moving guest is not asked to shut down: the mover would not know. It is killed, if that was
+ * requested.
+ */
 async function stopMove(
   stateDirectory: string,
   { target, source, mover }: VmiMove,
@@ -187,7 +205,9 @@ async function stopMove(
   for (const podUid of [source, target]) await stopLocalSandbox(stateDirectory, podUid, { clock });
 }
 
-/** Removes all that there is of a VMI; one that runs is killed. After a crash at any point it can be repeated. */
+/**
+ * Removes everything of a VMI; kills it if it runs. After a crash at any point it can be repeated.
+ */
 export async function removeVmi(stateDirectory: string, record: VmiRecord): Promise<void> {
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { teardown } = await import("@virtkit/node-agent/prepare");

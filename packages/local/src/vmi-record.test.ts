@@ -40,7 +40,7 @@ async function stateDirectory(): Promise<string> {
   return directory;
 }
 
-test("of many who take a name at once, one gets it", async () => {
+test("one of many who take a name at once gets it", async () => {
   const state = await stateDirectory();
   const uids = [1, 2, 3, 4, 5].map(uid);
   const taken = await Promise.all(uids.map((each) => addRecord(state, record("demo", each))));
@@ -50,7 +50,7 @@ test("of many who take a name at once, one gets it", async () => {
   expect(await readdir(join(state, "vmis"))).toEqual(["default_demo.json"]);
 });
 
-test("records are listed by name, and are gone once removed", async () => {
+test("lists records by name, and not once they are removed", async () => {
   const state = await stateDirectory();
   expect(await listRecords(state)).toEqual({ records: [], unreadable: [] });
   await addRecord(state, record("two"));
@@ -62,27 +62,27 @@ test("records are listed by name, and are gone once removed", async () => {
   expect(await readRecord(state, "default", "one")).toBeUndefined();
 });
 
-test("a newer VMI of the name keeps its record", async () => {
+test("a newer VMI with the name keeps its record", async () => {
   const state = await stateDirectory();
   await addRecord(state, record("demo", uid(2)));
   await removeRecord(state, record("demo", uid(1)));
   expect(await readRecord(state, "default", "demo")).toMatchObject({ podUid: uid(2) });
 });
 
-test("what another process started is not this one's", () => {
+test("what another process started does not belong to this one", () => {
   using self = ProcessHandle.open(process.pid);
   const own = { ...record("demo"), starter: identityOf(self) };
   expect(isOwnStart(own)).toBe(true);
   expect(isOwnStart(record("demo"))).toBe(false);
 });
 
-test.each(["../x", "", "A", "a/b", "."])("%j is no name", async (name) => {
+test.each(["../x", "", "A", "a/b", "."])("rejects %j as a name", async (name) => {
   await expect(readRecord("/nowhere", "default", name)).rejects.toMatchObject({
     code: "AGENT_ARGUMENT",
   });
 });
 
-test("what a killed writer left is removed, and what a living one writes is not", async () => {
+test("removes what a killed writer left, but not what a living one writes", async () => {
   const state = await stateDirectory();
   await addRecord(state, record("demo"));
   const folder = join(state, "vmis");

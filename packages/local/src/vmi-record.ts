@@ -17,24 +17,24 @@ import type { PublishedPort } from "./published-port.ts";
 import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file.ts";
 import { isWholeRecord } from "./record-shape.ts";
 
-/** What is kept of a VMI of local mode from before its first part is made until it is removed. */
+/** The record of a VMI of local mode, from before its first part is created until it is removed. */
 export interface VmiRecord {
   readonly version: 1;
   readonly namespace: string;
   readonly name: string;
   readonly podUid: string;
   readonly createdAt: string;
-  /** As it was admitted. */
+  /** The admitted VMI. */
   readonly vmi: VirtualMachineInstance;
   readonly accel: "kvm" | "tcg";
   readonly published: readonly PublishedPort[];
   /** Absent in records from before there was a choice: `open` was all there was. */
   readonly network?: NetworkMode;
-  /** The process that starts it: while the guest does not run, its end means that nobody will start it. */
+  /** The process that starts it: if it ends while the guest does not run, nobody will start it. */
   readonly starter: ProcessIdentity;
-  /** How its last move went. */
+  /** The outcome of its last move. */
   readonly lastMove?: LastMove;
-  /** The move that is under way; kept in a file of its own. */
+  /** The move in progress; kept in a separate file. */
   readonly move?: VmiMove;
 }
 
@@ -45,7 +45,7 @@ export interface LastMove {
   /** Why it stayed. */
   readonly why?: string;
   readonly milliseconds: number;
-  /** How long the guest stood still, where that is known. */
+  /** How long the guest was paused, if known. */
   readonly downtimeMs?: number;
   /** Whether it ran at the target before all of its memory was there. */
   readonly isPostCopy?: boolean;
@@ -72,9 +72,9 @@ function fileOf(stateDirectory: string, namespace: string, name: string): string
 }
 
 /**
- * Writes the record of a new VMI. It is there as a whole or not at all, and on disk.
+ * Writes the record of a new VMI. It exists completely or not at all, and is on disk.
  *
- * @returns false where the name is taken; then nothing is changed.
+ * @returns false if the name is taken; then nothing changes.
  */
 export async function addRecord(stateDirectory: string, record: VmiRecord): Promise<boolean> {
   const target = fileOf(stateDirectory, record.namespace, record.name);
@@ -83,8 +83,8 @@ export async function addRecord(stateDirectory: string, record: VmiRecord): Prom
 }
 
 /**
- * Puts a changed record in the place of the present one, which must be of the same VMI. For the one process that
- * sees to the VMI's move.
+ * Replaces the present record, which must belong to the same VMI, with a changed one. For the one
+ * process that handles the VMI's move.
  */
 export async function changeRecord(
   stateDirectory: string,
@@ -100,9 +100,10 @@ export async function changeRecord(
 }
 
 /**
- * The record with this name; undefined where there is none.
+ * The record with this name; undefined if there is none.
  *
- * @throws NodeAgentError `AGENT_JOURNAL` where it cannot be read: that it is garbled does not mean that nothing runs.
+ * @throws NodeAgentError `AGENT_JOURNAL` if it cannot be read: a garbled record does not mean that
+ * nothing runs.
  */
 export async function readRecord(
   stateDirectory: string,
@@ -144,11 +145,13 @@ function parseRecord(
 /** All records of a state directory, by namespace and name. */
 export interface RecordList {
   readonly records: readonly VmiRecord[];
-  /** Those that are there and cannot be read. They hide nothing of the others. */
+  /** Unreadable ones. They do not hide the others. */
   readonly unreadable: readonly UnreadableRecord[];
 }
 
-/** @throws NodeAgentError where the directory cannot be listed: one that cannot be seen is not empty. */
+/**
+ * @throws NodeAgentError if the directory cannot be listed: one that cannot be read is not empty.
+ */
 export async function listRecords(stateDirectory: string): Promise<RecordList> {
   const folder = folderOf(stateDirectory);
   const found = { records: [] as VmiRecord[], unreadable: [] as UnreadableRecord[] };
@@ -172,7 +175,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** The last step of a removal. Removing it twice is no fault, and a newer VMI of the name keeps its record. */
+/** The last step of a removal. Can be repeated, and a newer VMI with the name keeps its record. */
 export async function removeRecord(
   stateDirectory: string,
   { namespace, name, podUid }: Pick<VmiRecord, "namespace" | "name" | "podUid">,
@@ -184,7 +187,7 @@ export async function removeRecord(
   await sweep(folderOf(stateDirectory));
 }
 
-/** Removes what somebody was writing who was killed. */
+/** Removes what a killed writer left. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {
     const writer = writerOf(name);
@@ -194,8 +197,8 @@ async function sweep(folder: string): Promise<void> {
 }
 
 /**
- * Removes a record that cannot be read. A directory in its place goes only if it is empty: what is in it
- * is not ours.
+ * Removes an unreadable record. A directory in its place is removed only if it is empty: its
+ * content is not ours.
  */
 export async function removeUnreadableRecord(stateDirectory: string, file: string): Promise<void> {
   try {

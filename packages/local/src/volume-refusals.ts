@@ -3,7 +3,7 @@ import type { Refusal } from "@virtkit/node-agent/errors";
 import type { ClaimFact, LocalFacts } from "./local-facts.ts";
 import { launcherUid } from "./pod-volumes.ts";
 
-/** What local mode cannot do of a VMI's volumes; host disks have rules of their own. */
+/** What local mode does not support of a VMI's volumes; host disks have their own rules. */
 export function volumeRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] {
   const volumes = vmi.spec.volumes ?? [];
   const uses = claimUses(vmi);
@@ -87,7 +87,7 @@ function claimRefusals(
   return refusals;
 }
 
-/** What is wrong with a file that was given, with all its uses in mind. */
+/** What is wrong with a given file, considering all its uses. */
 function fileRefusals(
   name: string,
   { path, problem, readable, writable }: ClaimFact,

@@ -22,21 +22,27 @@ const roles = {
       credentials,
       limits,
       address: "127.0.0.1",
-      channels: [{ name: "memory", kind: "data", dial }],
+      channels: [
+        { name: "memory", kind: "data", dial },
+        { name: "sealed", kind: "sealed", dial },
+      ],
     });
     tell({ controlPort, dataPort });
   },
   /**
-   * @param {{ uid: string, credentials: import("@virtkit/pki").Credentials, path: string,
+   * @param {{ uid: string, credentials: import("@virtkit/pki").Credentials, path: string, sealedPath: string,
    *   target: { controlPort: number, dataPort: number } }} options
    */
-  source: async ({ uid, credentials, path, target }) => {
+  source: async ({ uid, credentials, path, sealedPath, target }) => {
     await startSourceProxy({
       uid,
       credentials,
       limits,
       target: { host: "127.0.0.1", ...target },
-      channels: [{ name: "memory", kind: "data", listener: listenUnix(path) }],
+      channels: [
+        { name: "memory", kind: "data", listener: listenUnix(path) },
+        { name: "sealed", kind: "sealed", listener: listenUnix(sealedPath) },
+      ],
     });
     tell("ready");
   },
@@ -48,7 +54,7 @@ const roles = {
         bytes += data.length;
       });
       socket.once("end", () => tell({ bytes }));
-      // A peer that breaks has told too few bytes.
+      // A peer that breaks has reported too few bytes.
       socket.on("error", () => tell({ bytes: -1 }));
     });
     server.listen(path);

@@ -1,6 +1,6 @@
 import { fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -16,7 +16,7 @@ const pageBytes = 4096;
 
 /** @typedef {Awaited<ReturnType<typeof startPlace>>} Place */
 
-/** Proxies, who sends and who receives: each a process of its own. */
+/** Proxies, who sends and who receives: each its own process. */
 async function startPlace() {
   const directory = mkdtempSync(path.join(tmpdir(), "virtkit-bench-"));
   const file = (/** @type {string} */ name) => path.join(directory, name);
@@ -35,15 +35,16 @@ async function startPlace() {
     authority.issue(migrationIdentity(uid, side));
   const sink = await start("sink", { path: file("sink") });
   const generator = await start("generator");
-  const target = await start("target", {
-    uid,
-    credentials: await issue("target"),
-    sink: file("sink"),
-  });
+  const credentials = await issue("target");
+  // For socat, which reads both from one file.
+  const pem = `${credentials.privateKey}\n${credentials.certificate}`;
+  writeFileSync(file("socat.pem"), pem, { mode: 0o600 });
+  const target = await start("target", { uid, credentials, sink: file("sink") });
   const source = await start("source", {
     uid,
     credentials: await issue("source"),
     path: file("proxy"),
+    sealedPath: file("sealed"),
     target: target.answer,
   });
   return {
@@ -54,7 +55,7 @@ async function startPlace() {
       const ended = once(sink.child, "message");
       generator.child.send({ path: through, mebibytes: size });
       const [{ bytes }] = await ended;
-      if (bytes !== size * 2 ** 20) throw new Error(`${bytes} bytes have come`);
+      if (bytes !== size * 2 ** 20) throw new Error(`${bytes} bytes arrived`);
     },
     close: async () => {
       for (const child of children) {
@@ -69,8 +70,12 @@ async function startPlace() {
 
 let socatPort = 30_000 + (process.pid % 20_000);
 
-/** Two processes of socat for one connection. @param {Place} place */
-async function startSocat(place) {
+/**
+ * Two socat processes for one connection, with clear text or TLS between them.
+ *
+ * @param {Place} place @param {"TCP" | "OPENSSL"} kind
+ */
+async function startSocat(place, kind) {
   const port = ++socatPort;
   const entry = place.file(`socat-${port}`);
   const run = async (/** @type {string} */ from, /** @type {string} */ to) => {
@@ -87,11 +92,12 @@ async function startSocat(place) {
     );
     return { ended: once(lines, "close").then(() => seconds) };
   };
+  const tls = kind === "OPENSSL" ? `,cert=${place.file("socat.pem")},verify=0` : "";
   const second = await run(
-    `TCP-LISTEN:${port},bind=127.0.0.1,reuseaddr`,
+    `${kind}-LISTEN:${port},bind=127.0.0.1,reuseaddr${tls}`,
     `UNIX-CONNECT:${place.file("sink")}`,
   );
-  const first = await run(`UNIX-LISTEN:${entry}`, `TCP:127.0.0.1:${port}`);
+  const first = await run(`UNIX-LISTEN:${entry}`, `${kind}:127.0.0.1:${port}${tls}`);
   return { entry, ended: Promise.all([first.ended, second.ended]).then(([a, b]) => a + b) };
 }
 
@@ -111,8 +117,14 @@ function memoryOf({ proxies }) {
   return (pages.reduce((sum, each) => sum + each, 0) * pageBytes) / (1 << 20);
 }
 
-/** What is printed beside the times. */
-const figures = { memory: "", cpu: { proxy: 0, socat: 0 }, gibibytes: { proxy: 0, socat: 0 } };
+/** @typedef {"proxy" | "sealed" | "socat" | "socat with TLS"} Who */
+
+/** What is printed beside the times: processor seconds and GiB of each. */
+const figures = {
+  memory: "",
+  /** @type {Map<Who, { cpu: number, gibibytes: number }>} */
+  used: new Map(),
+};
 
 /** 4 GiB in one stream, once; memory is looked at all the time. @param {Place} place */
 async function measureMemory(place) {
@@ -134,60 +146,95 @@ let place;
 const prepare = async () => {
   if (!place) {
     place = startPlace();
-    await measureMemory(await place);
+    if (figures.memory === "") await measureMemory(await place);
   }
   return await place;
 };
 
-/** @param {"proxy" | "socat"} who @param {number} seconds */
+/** @param {Who} who @param {number} seconds */
 function account(who, seconds) {
-  figures.cpu[who] += seconds;
-  figures.gibibytes[who] += mebibytes / 1024;
+  const { cpu, gibibytes } = figures.used.get(who) ?? { cpu: 0, gibibytes: 0 };
+  figures.used.set(who, { cpu: cpu + seconds, gibibytes: gibibytes + mebibytes / 1024 });
 }
 
-const perGibibyte = (/** @type {"proxy" | "socat"} */ who) =>
-  (figures.cpu[who] / figures.gibibytes[who]).toFixed(2);
+/** @param {readonly Who[]} all */
+function costs(...all) {
+  const perGibibyte = (/** @type {Who} */ who) => {
+    const { cpu, gibibytes } = figures.used.get(who) ?? { cpu: 0, gibibytes: 0 };
+    return `${who} ${(cpu / gibibytes).toFixed(2)}`;
+  };
+  return `CPU seconds per GiB, both processes: ${all.map(perGibibyte).join(", ")}`;
+}
+
+const hasSocat = () => spawnSync("socat", ["-V"]).status === 0 || "needs socat";
+
+/** After each: nothing is left, and the next one begins with figures of its own. */
+const close = async () => {
+  const started = await place;
+  place = undefined;
+  figures.used.clear();
+  await started?.close();
+};
+
+/** A stream through the proxies, as it is (`proxy`) or in their TLS (`sealed`). @param {"proxy" | "sealed"} name */
+const throughProxies = (name) => ({
+  name: name === "sealed" ? "sealed" : "the same proxies without TLS",
+  prepare,
+  run: async (/** @type {Place} */ made) => {
+    const cpu = () => made.proxies.reduce((sum, pid) => sum + cpuOf(pid), 0);
+    const before = cpu();
+    await made.transfer(made.file(name));
+    account(name, cpu() - before);
+    return mebibytes;
+  },
+});
+
+/** @param {"TCP" | "OPENSSL"} kind @param {"socat" | "socat with TLS"} who */
+const throughSocat = (kind, who) => ({
+  name: `${who} -b 65536`,
+  prepare: async () => ({ made: await prepare(), socat: await startSocat(await prepare(), kind) }),
+  run: async (
+    /** @type {{ made: Place, socat: Awaited<ReturnType<typeof startSocat>> }} */ { made, socat },
+  ) => {
+    await made.transfer(socat.entry);
+    void socat.ended.then((seconds) => account(who, seconds));
+    return mebibytes;
+  },
+});
+
+const wall = /** @type {const} */ ("wall");
 
 export const benchmarks = [
   {
     name: "migration: proxy, one stream, unix to TCP to unix, a MiB",
-    clock: /** @type {const} */ ("wall"),
-    available: () => spawnSync("socat", ["-V"]).status === 0 || "needs socat",
+    clock: wall,
+    available: hasSocat,
     get goal() {
-      return (
-        `at least 0.8 x socat -b 65536; CPU seconds per GiB, both processes: proxy ${perGibibyte("proxy")}, ` +
-        `socat ${perGibibyte("socat")}; ${figures.memory}`
-      );
+      return `at least 0.8 x socat -b 65536; ${costs("proxy", "socat")}; ${figures.memory}`;
     },
-    close: async () => {
-      const started = await place;
-      place = undefined;
-      await started?.close();
+    close,
+    subject: throughProxies("proxy"),
+    baseline: throughSocat("TCP", "socat"),
+  },
+  {
+    name: "migration: proxy, one sealed stream (TLS by the proxies), a MiB",
+    clock: wall,
+    get goal() {
+      return `what TLS costs; ${costs("sealed", "proxy")}`;
     },
-    subject: {
-      name: "proxy",
-      prepare,
-      run: async (/** @type {Place} */ made) => {
-        const cpu = () => made.proxies.reduce((sum, pid) => sum + cpuOf(pid), 0);
-        const before = cpu();
-        await made.transfer(made.file("proxy"));
-        account("proxy", cpu() - before);
-        return mebibytes;
-      },
+    close,
+    subject: throughProxies("sealed"),
+    baseline: throughProxies("proxy"),
+  },
+  {
+    name: "migration: proxy, one sealed stream (TLS by the proxies) against socat with TLS, a MiB",
+    clock: wall,
+    available: hasSocat,
+    get goal() {
+      return costs("sealed", "socat with TLS");
     },
-    baseline: {
-      name: "socat -b 65536",
-      prepare: async () => ({ made: await prepare(), socat: await startSocat(await prepare()) }),
-      run: async (
-        /** @type {{ made: Place, socat: Awaited<ReturnType<typeof startSocat>> }} */ {
-          made,
-          socat,
-        },
-      ) => {
-        await made.transfer(socat.entry);
-        void socat.ended.then((seconds) => account("socat", seconds));
-        return mebibytes;
-      },
-    },
+    close,
+    subject: throughProxies("sealed"),
+    baseline: throughSocat("OPENSSL", "socat with TLS"),
   },
 ];

@@ -1,4 +1,4 @@
-// The target of moves, in a process of its own as a launcher is: what the source writes to its disk does not hold it up.
+// The target of migrations, in its own process like a launcher: what the source writes to its disk does not delay it.
 import { createServer } from "node:net";
 import { decodeGrant, encodeGrant, freeGrant } from "@virtkit/api/grant";
 import { connectLibvirt } from "@virtkit/domain-manager/libvirt";

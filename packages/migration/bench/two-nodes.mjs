@@ -1,4 +1,4 @@
-// Two sandboxes and a guest that is moved to and fro, by us and by virsh.
+// Two sandboxes and a guest that we and virsh move back and forth.
 import { execFileSync, fork, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
@@ -128,10 +128,10 @@ export class TwoNodes {
         await daemon.virsh("qemu-agent-command", domain.name, '{"execute":"guest-ping"}');
         return;
       } catch {
-        // Its agent is not there yet.
+        // Its agent does not answer yet.
       }
     }
-    throw new Error("the guest does not boot");
+    throw new Error("the guest did not boot");
   }
 
   /** After a move: notes how long the guest stood still, and turns the way of the next one. */

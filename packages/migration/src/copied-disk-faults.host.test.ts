@@ -31,14 +31,14 @@ const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
 ];
 
 test.each(worst)(
-  "%s is lost at %s while a disk is copied: the guest %s, with every write that it was told of",
+  "%s is lost at %s while a disk is copied: the guest %s, with every acknowledged write",
   { timeout: 120_000 },
   async (fault, moment, expected) => {
     expect(await runFault(lab, fault, moment)).toBe(expected);
   },
 );
 
-test("control: the image that the guest has left lacks what it wrote since", async () => {
+test("control: the image the guest left behind lacks the guest's later writes", async () => {
   const [runner] = await lab.running();
   const other = lab.nodes.find((node) => node !== runner);
   await lab.counting();

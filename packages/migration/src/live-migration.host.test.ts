@@ -16,7 +16,7 @@ async function expectGuestOn(name: string): Promise<void> {
   expect(lab.faults()).toEqual([]);
 }
 
-test("a guest moves there and back, ten times, and no count is lost, repeated or forked", async () => {
+test("a guest moves there and back ten times, and no count is lost, repeated or forked", async () => {
   for (const node of Array.from({ length: 10 }, () => ["b", "a"]).flat()) {
     const move = await lab.move();
     const { source, target } = await move.run();
@@ -28,9 +28,9 @@ test("a guest moves there and back, ten times, and no count is lost, repeated or
     expect(await target.outcome()).toEqual({ target: "runs" });
     await expectGuestOn(node);
   }
-}, 240_000);
+}, 480_000);
 
-test("the phases are in order: the decision before the release, the resume before confirm ends", async () => {
+test("the phases are in order: the decision before the release, the resume before the end of confirm", async () => {
   const move = await lab.move();
   const { source, target } = await move.run();
   await Promise.all([source.outcome(), target.outcome()]);
@@ -48,7 +48,7 @@ test("the phases are in order: the decision before the release, the resume befor
   await expectGuestOn("b");
 }, 60_000);
 
-test("aborted at half: the guest goes on where it was, and its half copy is gone", async () => {
+test("aborted half-way, the guest keeps running at the source, and the partial copy is gone", async () => {
   const move = await lab.move({ params: { bandwidth: 10 } });
   const { source } = await move.run();
   await patiently("half of it is there", async () => move.data.bytes > 10_000_000);
@@ -62,7 +62,7 @@ test("aborted at half: the guest goes on where it was, and its half copy is gone
   await patiently("the half copy is gone", async () => (await lab.state(move.target)) === "absent");
 }, 60_000);
 
-test("a guest that its user has paused stays paused, there as here", async () => {
+test("a guest that its user paused stays paused at the target", async () => {
   await lab.nodes[1].daemon.virsh("suspend", "vm1");
   const before = lab.counts;
   const move = await lab.move({ paused: true });
@@ -75,7 +75,7 @@ test("a guest that its user has paused stays paused, there as here", async () =>
   await expectGuestOn("a");
 }, 60_000);
 
-test("a guest that dirties memory faster than the link: aborted in time, unharmed", async () => {
+test("a guest that dirties memory faster than the link is aborted in time, unharmed", async () => {
   await lab.inGuest(lab.nodes[0], "setsid dirty 48 >/dev/null 2>&1 &");
   const giveUp = { iteration: 3, how: "abort" } as const;
   const move = await lab.move({ params: { bandwidth: 20 }, giveUp });
@@ -88,7 +88,7 @@ test("a guest that dirties memory faster than the link: aborted in time, unharme
   await expectGuestOn("a");
 }, 90_000);
 
-test("the same guest with post-copy: committed, switched, whole at the target", async () => {
+test("with post-copy, the same guest is committed, switched and whole at the target", async () => {
   const giveUp = { iteration: 3, how: "postCopy" } as const;
   const params = { bandwidth: 20, "bandwidth.postcopy": 50 };
   const move = await lab.move({ flags: ["postcopy"], params, giveUp });
@@ -102,7 +102,7 @@ test("the same guest with post-copy: committed, switched, whole at the target", 
   await expectGuestOn("b");
 }, 90_000);
 
-test("a launcher that dies between the switch and finish: the next one goes on, for there is no way back", async () => {
+test("if the launcher dies between the switch and finish, the next one continues, because there is no way back", async () => {
   const giveUp = { iteration: 3, how: "postCopy" } as const;
   const params = { bandwidth: 20, "bandwidth.postcopy": 50 };
   const holdSource = ["finish.before"];
@@ -120,7 +120,7 @@ test("a launcher that dies between the switch and finish: the next one goes on, 
   await expectGuestOn("a");
 }, 120_000);
 
-test("post-copy whose stream is cut is recovered: nothing is destroyed meanwhile", async () => {
+test("post-copy whose stream is cut is recovered, and nothing is destroyed meanwhile", async () => {
   const giveUp = { iteration: 3, how: "postCopy" } as const;
   // So slow that it is not over before it is cut, on a busy host either.
   const params = { bandwidth: 20, "bandwidth.postcopy": 2 };
@@ -146,7 +146,7 @@ test("post-copy whose stream is cut is recovered: nothing is destroyed meanwhile
   await expectGuestOn("b");
 }, 120_000);
 
-test("the same guest with auto-converge: it is slowed down until it moves", async () => {
+test("with auto-converge, the same guest is slowed down until it moves", async () => {
   const params = { bandwidth: 20, "auto_converge.initial": 80, "auto_converge.increment": 10 };
   const move = await lab.move({ flags: ["autoConverge"], params });
   const { source } = await move.run();

@@ -1,19 +1,19 @@
 import type { MigrationMode } from "./source/judge-by-time.ts";
 
-/** The domain on one side of a migration, as far as a migration's next step follows from it. */
+/** The domain on one side of a migration: the parts that decide the next step. */
 export interface MigratingDomain {
-  /** Of the VMI that it was started for; absent if that is not known. */
+  /** UID of the VMI that it was started for; absent if unknown. */
   readonly vmiUid?: string | undefined;
   /** As KubeVirt names states: `Running`, `Paused`, `Shutoff`... */
   readonly state: string;
   readonly reason?: string;
-  /** What its launcher says of the migration that it has tried last. */
+  /** What its launcher reports about the last migration it tried. */
   readonly migration?: MigrationAttempt | undefined;
 }
 
 /** One attempt to migrate, as a launcher remembers it. */
 export interface MigrationAttempt {
-  /** Of the migration; an attempt is made once. */
+  /** UID of the migration. Each migration is attempted once. */
   readonly uid: string;
   readonly startTimestamp?: string | undefined;
   readonly endTimestamp?: string | undefined;
@@ -26,7 +26,7 @@ export interface MigrationAttempt {
 /** How far the cancellation of an attempt has come. */
 export type AbortStatus = "Aborting" | "Succeeded" | "Failed";
 
-/** Whether somebody has seen to it already that an attempt ends. One that failed is tried again. */
+/** Whether an attempt is already being cancelled. A failed cancellation is retried. */
 export function isAbortHandled(status: string | undefined): boolean {
   return status === "Aborting" || status === "Succeeded";
 }

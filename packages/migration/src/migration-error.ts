@@ -6,28 +6,28 @@ export type MigrationErrorCode =
   | "MIGRATION_INPUT_INVALID"
   /** The other host cannot be reached, is not who it should be, or refuses. */
   | "MIGRATION_PEER_REFUSED"
-  /** The VMI must not be migrated now. */
+  /** The VMI cannot be migrated now. */
   | "MIGRATION_NOT_NOW"
   /** The XML of a domain cannot be read, or cannot become that of the target. */
   | "MIGRATION_XML_INVALID"
-  /** A disk that both hosts reach may have writes in one host's memory. */
+  /** A disk that both hosts reach may have unwritten data in one host's memory. */
   | "MIGRATION_DISK_INCOHERENT"
   /** A source sent the domain of another VMI. */
   | "MIGRATION_FOREIGN_DOMAIN"
-  /** The guest would see other hardware at the target. */
+  /** The guest would see different hardware at the target. */
   | "MIGRATION_ABI_CHANGED"
-  /** A rule that keeps a guest from running twice does not permit it. `path` is the rule's name. */
+  /** A rule that keeps a guest from running twice does not permit it. `path` is the name of the rule. */
   | "MIGRATION_REFUSED"
-  /** A file that says how a migration was decided cannot be read. */
+  /** A file with the decision of a migration cannot be read. */
   | "MIGRATION_DECISION_INVALID"
-  /** A phase failed. `path` says on which side, as `source/perform`. */
+  /** A phase failed. `path` names the side, such as `source/perform`. */
   | "MIGRATION_PHASE_FAILED"
-  /** The other side did not answer, or not what it must. */
+  /** The other side did not answer, or gave an invalid answer. */
   | "MIGRATION_PEER";
 
 /** Details of a {@link MigrationError}. */
 export interface MigrationErrorOptions extends ErrorOptions {
-  /** Where in the given object, as `spec.domain.memory.guest`. */
+  /** The field in the given object, such as `spec.domain.memory.guest`. */
   readonly path?: string;
 }
 

@@ -27,7 +27,7 @@ const cases = moments
   .flatMap((moment) => faultNames.map((fault) => ({ fault, moment })))
   .filter(({ fault, moment }) => isPossible(fault, moment) && only.test(`${fault} at ${moment}`));
 
-test.each(cases)("$fault lost at $moment: one copy at most, and no count is lost", async (each) => {
+test.each(cases)("$fault lost at $moment: at most one copy, and no count is lost", async (each) => {
   const { fault, moment } = each;
   const key = `${moment}|${fault}`;
   outcomes.set(key, "**failed**");

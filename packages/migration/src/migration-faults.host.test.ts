@@ -36,14 +36,14 @@ const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
 ];
 
 test.each(worst)(
-  "%s is lost at %s: one copy at most, and it %s",
+  "%s is lost at %s: at most one copy, and it %s",
   { timeout: 150_000 },
   async (fault, moment, expected) => {
     expect(await nodes.use((lab) => runFault(lab, fault, moment))).toBe(expected);
   },
 );
 
-test("control: libvirt's own handover, peer to peer, is beaten by one lost reply: two copies run", async () => {
+test("control: one lost reply makes libvirt's own peer-to-peer handover run two copies", async () => {
   await nodes.use(beatPeerToPeer);
 });
 

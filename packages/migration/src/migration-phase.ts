@@ -10,7 +10,7 @@ export function isDecentralized({
   return isSet(sourceState.syncAddress) !== isSet(targetState.syncAddress);
 }
 
-/** Whether a migration is over, well or not. */
+/** Whether a migration is over, successfully or not. */
 export function isOver({
   endTimestamp,
   completed,

@@ -2,7 +2,7 @@ import type { VirtualMachineInstanceMigrationState } from "@virtkit/api/schema";
 import type { PlannedEvent } from "@virtkit/api/status";
 import type { MigrationAttempt } from "./migrating-domain.ts";
 
-/** The status of a migration with what a launcher says of its attempt, and what users should hear of it. */
+/** The status of a migration with the launcher's report about its attempt, and the events for users. */
 export function withAttempt(
   state: VirtualMachineInstanceMigrationState,
   attempt: MigrationAttempt,
@@ -24,11 +24,13 @@ export function withAttempt(
       ...(abortStatus && { abortStatus }),
       ...(failureReason && { failureReason }),
     },
-    events: [migrationWarning(`migration ${uid} failed: ${failureReason ?? "no reason is known"}`)],
+    events: [
+      migrationWarning(`migration ${uid} failed: ${failureReason ?? "the reason is unknown"}`),
+    ],
   };
 }
 
-/** An event that says that a migration did not go well. */
+/** An event that reports that a migration failed. */
 export function migrationWarning(message: string): PlannedEvent {
   return { type: "Warning", reason: "Migrated", message };
 }

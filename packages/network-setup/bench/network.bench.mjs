@@ -50,7 +50,7 @@ async function makePod() {
 /** @type {ReturnType<typeof makePod> | undefined} */
 let pod;
 
-/** A Pod's namespace as the CNI left it. */
+/** A Pod's namespace in the state that the CNI leaves it. */
 async function unwired() {
   pod ??= makePod();
   const made = await pod;

@@ -9,13 +9,13 @@ export interface MasqueradeAddresses {
   readonly guest: Cidr;
 }
 
-/** The networks between guest and Pod where the VMI names none. */
+/** The default networks between guest and Pod. */
 const defaultCidrs = { ipv4: "10.0.2.0/24", ipv6: "fd10:0:2::0/120" };
 const fields = { ipv4: "vmNetworkCIDR", ipv6: "vmIPv6NetworkCIDR" } as const;
 
 /**
- * The addresses of guest and gateway in the network that the VMI names, or in the default one: the
- * second and third of it. Throws a {@link NetworkSetupError} on a network with less than four.
+ * The addresses of guest and gateway in the network that the VMI names, or in the default one: its
+ * second and third address. Throws a {@link NetworkSetupError} on a network with fewer than four.
  */
 export function masqueradeAddresses(
   network: PodNetwork,

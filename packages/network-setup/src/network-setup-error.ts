@@ -19,9 +19,9 @@ export type NetworkSetupErrorCode =
 
 /** Details of a {@link NetworkSetupError}. */
 export interface NetworkSetupErrorOptions extends ErrorOptions {
-  /** The field of the configuration, or the step of the wiring, that it is about. */
+  /** The field of the configuration, or the step of the wiring, that failed. */
   readonly path?: string;
-  /** Whether trying again with the same VMI would fail again. Default: false. */
+  /** Whether a retry with the same VMI would fail again. Default: false. */
   readonly final?: boolean;
 }
 
@@ -30,7 +30,7 @@ export class NetworkSetupError extends Error {
   override readonly name = "NetworkSetupError";
   readonly code: NetworkSetupErrorCode;
   readonly path: string | undefined;
-  /** Trying again with the same VMI would fail again. */
+  /** Whether a retry with the same VMI would fail again. */
   readonly final: boolean;
 
   constructor(

@@ -1,4 +1,4 @@
-// The node agent in a process of its own, with launchers that say nothing new: tells its memory and CPU when asked.
+// The node agent in its own process, with launchers that report nothing new. Prints its memory and CPU on request.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -30,19 +30,24 @@ const status = {
   interfaces: [{ name: "default", mac: "02:00:00:00:00:01", ips: ["10.0.2.2"], queueCount: 1 }],
 };
 
+/** Launchers whose guests run: they outlive an agent. @type {Set<string>} */
+const running = new Set();
+
 /** @param {string} id */
 function found(id) {
-  let state = "Absent";
+  let state = running.has(id) ? "Running" : "Absent";
   return {
     process: { pid: Number(id), startTime: id, bootId: "b" },
     hasEnded: () => false,
     fileSizes: () => ({}),
     pluggedVolumes: () => [],
+    interruptedVolumes: () => [],
     selinuxContext: "none",
     prepare: async (/** @type {unknown} */ vmi) => ({ vmi, context: {} }),
     connect: async () => ({
       syncVmi: async () => {
         state = "Running";
+        running.add(id);
         return { ...status, state };
       },
       status: async () => ({ ...status, state }),
@@ -56,16 +61,24 @@ function found(id) {
   };
 }
 
-const agent = createNodeAgent({
-  ...{ client: server.client("agent"), nodeName, stateDirectory, identity },
-  host: /** @type {never} */ ({
-    find: (/** @type {{ containerID: string }} */ { containerID }) =>
-      found(containerID.slice("containerd://".length)),
-    hasEnded: () => false,
-    cleanUp: async () => {},
-  }),
-});
-void agent.run({ signal: new AbortController().signal });
+let ending = new AbortController();
+let ended = Promise.resolve();
+
+function start() {
+  const started = createNodeAgent({
+    ...{ client: server.client("agent"), nodeName, stateDirectory, identity },
+    host: /** @type {never} */ ({
+      find: (/** @type {{ containerID: string }} */ { containerID }) =>
+        found(containerID.slice("containerd://".length)),
+      hasEnded: () => false,
+      cleanUp: async () => {},
+    }),
+  });
+  ending = new AbortController();
+  ended = started.run({ signal: ending.signal }).catch(() => undefined);
+  return started;
+}
+let agent = start();
 
 const client = server.client("user");
 const vmis = /** @type {never} */ ({
@@ -114,7 +127,33 @@ async function schedule() {
   await client.patch(vmis, place, { type: "merge", body: { metadata: { annotations } } });
 }
 
-process.on("message", async (/** @type {{ guests: number }} */ { guests }) => {
+/** Milliseconds from the start of another agent until all statuses are right that were spoilt before. */
+async function restart() {
+  ending.abort();
+  await ended;
+  const spoilt = { type: "merge", body: { status: { interfaces: null } } };
+  for (let at = 1; at <= made; at++) {
+    const place = { namespace: "default", name: `vm-${at}` };
+    await client.patch(vmis, place, /** @type {never} */ (spoilt));
+  }
+  const begun = performance.now();
+  agent = start();
+  for (;;) {
+    const { items } = await client.list(vmis);
+    const right = items.filter((vmi) => Reflect.get(vmi, "status")?.interfaces?.length === 1);
+    if (right.length === made) return performance.now() - begun;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+process.on("message", async (/** @type {{ guests: number, restarts?: number }} */ told) => {
+  const { guests, restarts } = told;
+  if (restarts !== undefined) {
+    const times = [];
+    for (let at = 0; at < restarts; at++) times.push(await restart());
+    process.send?.({ median: times.toSorted((a, b) => a - b)[restarts >> 1] });
+    return;
+  }
   while (made < guests) await schedule();
   while (agent.guests().filter(({ domain }) => domain?.state === "Running").length < guests) {
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -4,6 +4,6 @@ import { NodeAgentError } from "./node-agent-error.ts";
 export function checkUid(uid: unknown, field: string): string {
   if (typeof uid === "string" && /^[A-Za-z0-9-]{1,64}$/.test(uid)) return uid;
   const shown = JSON.stringify(uid)?.slice(0, 100);
-  const message = `${field} is ${shown}; give a UID: up to 64 letters, digits and "-"`;
+  const message = `${field} is ${shown}; use a UID: up to 64 letters, digits and "-"`;
   throw new NodeAgentError("AGENT_ARGUMENT", message, { path: field });
 }

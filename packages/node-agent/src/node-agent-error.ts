@@ -32,6 +32,8 @@ export type NodeAgentErrorCode =
   | "AGENT_CAPABILITIES"
   /** A certificate was asked for and refused. */
   | "AGENT_CERTIFICATE"
+  /** A port of a guest cannot be reached over VSOCK. */
+  | "AGENT_VSOCK"
   /** Another client has taken the guest's console. */
   | "AGENT_CONSOLE_TAKEN"
   /** Another agent uses the same state directory. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * A UUID that is always the same for the same words, so that what is made anew after a restart is what
- * it was: version 8 of RFC 9562, from a SHA-256.
+ * A UUID that is always the same for the same words, so that it stays the same after a restart: version 8 of RFC
+ * 9562, from a SHA-256.
  */
 export function stableUuid(...words: readonly string[]): string {
   const bytes = createHash("sha256").update(JSON.stringify(words)).digest().subarray(0, 16);

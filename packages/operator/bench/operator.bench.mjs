@@ -68,7 +68,7 @@ const isTrue = ({ status }, type) =>
     (/** @type {any} */ each) => each.type === type && each.status === "True",
   );
 
-/** What is seen of a VM on its way, in order; each by the first watch event of which it is true. */
+/** What is observed of a VM on its way, in order; each by the first watch event for which it is true. */
 const handoffs = [
   { name: "VMI created", of: vmis, is: () => true },
   { name: "Pod created", of: pods, is: () => true },
@@ -96,7 +96,7 @@ function connect(kubeconfig) {
 }
 
 /**
- * Follows objects of a name until a check ends it.
+ * Watches the objects of a resource until a check passes.
  * @param {HttpClient} client
  * @param {import("@virtkit/kube").Resource} resource
  * @param {(object: Seen) => boolean} isOver
@@ -163,7 +163,7 @@ async function remove(client, resource, name) {
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 const seconds = (/** @type {number} */ value) => `${(value / 1000).toFixed(2)} s`;
 
-/** What the programs of the platform hold, by the memory that is theirs alone (PSS), in MiB. */
+/** The memory that the platform's programs hold alone (PSS), in MiB. */
 function memory() {
   const programs = {
     ...{ "virt-api": /virt-api\.mjs/, "virt-controller": /virt-controller\.mjs/ },
@@ -187,7 +187,7 @@ function memory() {
   });
 }
 
-/** Writes of one VM, by who made them, as the API server's audit log has them. @param {string} log @param {string} name */
+/** Writes for one VM, by writer, from the API server's audit log. @param {string} log @param {string} name */
 function writes(log, name) {
   /** @type {Map<string, Map<string, number>>} */
   const byActor = new Map();
@@ -223,7 +223,7 @@ async function figures() {
     const vmTimes = [];
     const podTimes = [];
     let held = "";
-    // The first of each is not counted: a node has what it needs only then.
+    // The first of each is not counted: it loads what the node needs.
     for (let round = 0; round <= rounds; round++) {
       const times = await startOne(client, `measured-${round}`);
       if (round === rounds) held = memory().join(", ");
@@ -246,7 +246,7 @@ async function figures() {
       `create -> guest running ${seconds(running)}, create -> Ready of an empty Pod ${seconds(median(podTimes))}: ${seconds(running - median(podTimes))} more [goal: at most 4.5 s]`,
       `  by handoff: ${split.join(", ")}`,
       `  memory (PSS), one guest running: ${held}`,
-      "  writes of one VM, from its creation to its end, by who made them:",
+      "  writes for one VM, from its creation to its end, by writer:",
       ...writes(log, `measured-${rounds}`).map((line) => `  ${line}`),
     ].join("\n");
   } finally {
@@ -257,10 +257,10 @@ async function figures() {
 
 export const benchmarks = [
   {
-    name: "operator: a VM beside an empty Pod, median of 5",
+    name: "operator: a VM compared with an empty Pod, median of 5",
     figures,
     available: () => {
-      if (process.getuid?.() !== 0) return "it needs root";
+      if (process.getuid?.() !== 0) return "it needs root; run it with sudo";
       const programs = process.env["VIRTKIT_KUBERNETES"] ?? "";
       return (
         existsSync(path.join(programs, "kubelet")) ||

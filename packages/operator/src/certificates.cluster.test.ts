@@ -17,6 +17,7 @@ import {
   readCertificate,
   readCertificateRequest,
   serverTlsOptions,
+  vsockIdentity,
 } from "@virtkit/pki";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectionOf } from "../../kube/src/testing/real-api-server.ts";
@@ -24,7 +25,7 @@ import { resourceOf } from "./install/resource-of.ts";
 import { accounts } from "./manifests/accounts.ts";
 import { decided } from "./manifests/installation.ts";
 
-/** Requests of the accounts that are installed, with tokens as the kubelet gets them for Pods, at a real API server. */
+/** Requests of the installed accounts, with tokens as the kubelet gets them for Pods, to a real API server. */
 const namespace = "certificates";
 const names = namesOf();
 const trustDomain = "cluster.local";
@@ -46,7 +47,7 @@ const clients: HttpClient[] = [];
 const ending = new AbortController();
 let signing: Promise<void>;
 
-/** A client with the token of an account, which is bound to a Pod of a node if one is named. */
+/** A client with the token of an account, bound to a Pod of a node if one is named. */
 async function clientOf(account: string, node?: string): Promise<HttpClient> {
   const pod = node && (await admin.get(pods, { namespace, name: `${account}-${node}` }));
   const boundObjectRef = pod && {
@@ -90,7 +91,7 @@ async function seed(): Promise<void> {
   const isServed = () =>
     admin.list(vmims, { limit: 1 }).then(
       () => true,
-      // The definition was made a moment ago.
+      // The definition was created a moment ago.
       () => false,
     );
   await until(isServed, { interval: 100, timeout: 20_000 });
@@ -142,9 +143,11 @@ const ask = async (
   return await requestCertificate({ client, namespace, identity, timeout: 20_000, ...more });
 };
 
-test("the agent of a node gets its certificate, and both nodes of a migration theirs", async () => {
-  using agent = await ask("kubevirt-handler", "node-1", nodeAgentIdentity("node-1"));
-  expect(readCertificate(agent.current.certificate).identity).toEqual(nodeAgentIdentity("node-1"));
+test("the agent of a node gets its certificates, and both nodes of a migration theirs", async () => {
+  for (const own of [nodeAgentIdentity("node-1"), vsockIdentity("node-1")]) {
+    using agent = await ask("kubevirt-handler", "node-1", own);
+    expect(readCertificate(agent.current.certificate).identity).toEqual(own);
+  }
   for (const [node, side] of [
     ["node-1", "source"],
     ["node-2", "target"],
@@ -155,7 +158,7 @@ test("the agent of a node gets its certificate, and both nodes of a migration th
   }
 });
 
-/** Who asks for what it is not, and the reason that it is told. */
+/** Who requests a certificate of somebody else, and the reason for the refusal. */
 const attacks: readonly (readonly [
   what: string,
   account: string,
@@ -164,14 +167,15 @@ const attacks: readonly (readonly [
   reason: string,
 ])[] = [
   ["of another node", "kubevirt-handler", "node-1", () => nodeAgentIdentity("node-2"), "WrongNode"],
+  ["of another node's VSOCK", "kubevirt-handler", "node-1", () => vsockIdentity("x"), "WrongNode"],
   ["of the API server", "kubevirt-handler", "node-1", () => apiServerIdentity(), "WrongRole"],
   [
-    "of a node by another account",
+    "of a node with another account",
     ...(["kubevirt-controller", "node-1", () => nodeAgentIdentity("node-1")] as const),
     "WrongAccount",
   ],
   [
-    "with a token of no node",
+    "with a token that names no node",
     ...(["kubevirt-handler", undefined, () => nodeAgentIdentity("node-1")] as const),
     "UnknownNode",
   ],
@@ -186,7 +190,7 @@ const attacks: readonly (readonly [
     "WrongNode",
   ],
   [
-    "of a migration that there is not",
+    "of a migration that does not exist",
     ...(["kubevirt-handler", "node-1"] as const),
     () => migrationIdentity("0d8e5c10-9d0e-4f34-8a86-2f7a4f0c9f52", "source"),
     "WrongMigration",
@@ -199,7 +203,7 @@ const attacks: readonly (readonly [
   ],
 ];
 
-/** What a signer does that believes what a request says of its sender. */
+/** What a signer does that believes what a request says about its sender. */
 async function signWhatIsAsked(signerName: string): Promise<string> {
   const found = await until(
     async () => {
@@ -220,7 +224,7 @@ test.each(attacks)("nobody gets the certificate %s", async (_, account, node, id
   const asking = ask(account, node, identity(), { migration });
   await expect(asking).rejects.toThrow(`(${reason})`);
 
-  // The control: the same request, to a signer that looks at nothing else.
+  // Control: the same request, to a signer that checks nothing else.
   const naive = namesOf({ ownPrefix: `naive-${reason.toLowerCase()}.example` });
   const client = await clientOf(account, node);
   const giveUp = new AbortController();
@@ -234,7 +238,7 @@ test.each(attacks)("nobody gets the certificate %s", async (_, account, node, id
   await removeRequests(certificateNames(naive).signer);
 });
 
-/** More rights than it has, so that who signs must refuse it. */
+/** More permissions than it has, so that the signer must refuse it. */
 async function letAsk(account: string): Promise<void> {
   const binding = {
     ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },
@@ -264,7 +268,7 @@ async function removeRequests(signerName: string): Promise<void> {
   }
 }
 
-test("what somebody else has approved is not signed for who it is not of", async () => {
+test("does not sign a request for somebody else even if another party has approved it", async () => {
   const approver = new AbortController();
   const approving = (async () => {
     for await (const { type, object } of admin.watch(requests, { signal: approver.signal })) {
@@ -273,7 +277,7 @@ test("what somebody else has approved is not signed for who it is not of", async
       const status = { conditions: [condition] };
       await admin
         .update(requests, { ...object, status } as KubeObject, { subresource: "approval" })
-        // The signer was faster, and has denied it.
+        // The signer was faster and has denied it.
         .catch(() => undefined);
     }
   })().catch(() => undefined);
@@ -283,7 +287,7 @@ test("what somebody else has approved is not signed for who it is not of", async
   await approving;
 });
 
-test("a request to another signer is left alone, and who asks is told that nobody answers", async () => {
+test("ignores a request to another signer, and the requester learns that nobody answers", async () => {
   const other = namesOf({ ownPrefix: "other.example" });
   const asking = ask("kubevirt-handler", "node-1", nodeAgentIdentity("node-1"), {
     ...{ names: other, timeout: 1_500 },
@@ -295,7 +299,7 @@ test("a request to another signer is left alone, and who asks is told that nobod
   expect(items[0]).toMatchObject({ status: {} });
 });
 
-test("an agent may ask and read, and neither approve nor read the authority's key", async () => {
+test("an agent may request and read, but neither approve nor read the authority's key", async () => {
   const client = await clientOf("kubevirt-handler", "node-1");
   const { items } = await admin.list(requests);
   const [any] = items as readonly [KubeObject, ...KubeObject[]];
@@ -308,7 +312,7 @@ test("an agent may ask and read, and neither approve nor read the authority's ke
   expect((await client.get(core("configmaps", "ConfigMap"), place)).metadata.name).toBe(place.name);
 });
 
-test("certificate and authorities are renewed under an open connection, which lives on", async () => {
+test("certificate and authorities are renewed under an open connection, which stays open", async () => {
   let late = 0;
   const now = (): Date => new Date(Date.now() + late);
   using held = await ask("kubevirt-handler", "node-1", nodeAgentIdentity("node-1"), { now });
@@ -333,14 +337,15 @@ test("certificate and authorities are renewed under an open connection, which li
   const old = await open();
   expect(await echo(old, "before")).toBe("before");
 
-  // A new authority is announced: the certificate stays, and whoever has one of the new authority is trusted already.
+  // A new authority is announced: the certificate stays, and holders of a certificate of the new authority are
+  // already trusted.
   await authority.refresh({ rotate: true });
   await held.renew();
   const isTold = async (): Promise<boolean> => {
     await held.renew();
     return held.current.authorities === authority.bundle;
   };
-  // Whoever signs next publishes the bundle; a request of anybody makes it do so at once.
+  // The next signer publishes the bundle; any request makes it do so at once.
   using _ = await ask("kubevirt-handler", "node-2", nodeAgentIdentity("node-2"));
   expect(await until(isTold, { interval: 100, timeout: 20_000 })).toBe(true);
   expect(held.current.certificate).toBe(first.certificate);

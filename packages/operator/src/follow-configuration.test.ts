@@ -11,7 +11,7 @@ const kubevirts = defineResource({
 });
 const patience = { interval: 5, timeout: 10_000 };
 
-test("the configuration follows the KubeVirt object; one that is not valid changes nothing, and is told", async () => {
+test("the configuration follows the KubeVirt object; an invalid one changes nothing and is logged", async () => {
   const client = await clusterWithDefinitions(namespace);
   const stop = new AbortController();
   const told: unknown[] = [];
@@ -26,7 +26,7 @@ test("the configuration follows the KubeVirt object; one that is not valid chang
 
   const change = async (body: object): Promise<unknown> =>
     await client.patch(kubevirts, { namespace, name: "kubevirt" }, { type: "merge", body });
-  // Any string to the definition; which it may be, the configuration says.
+  // The definition allows any string; the configuration says which are valid.
   const broken = { developerConfiguration: { featureGates: [] } };
   await change({ spec: { configuration: { ...broken, imagePullPolicy: "Sometimes" } } });
   expect(await until(async () => told.length > 0, patience)).toBe(true);

@@ -6,21 +6,21 @@ import { defineResource, type KubeClient, type KubeObject } from "@virtkit/kube"
 import { Cache } from "@virtkit/kube/cache";
 import { Reflector } from "@virtkit/kube/reflector";
 
-/** What {@link followConfiguration} works with. */
+/** Options of {@link followConfiguration}. */
 export interface FollowConfigurationOptions extends Observers {
   readonly client: KubeClient;
-  /** Where the platform is installed: its KubeVirt object is there. */
+  /** The namespace of the platform, with its KubeVirt object. */
   readonly namespace: string;
-  /** Ends it. */
+  /** Stops it. */
   readonly signal: AbortSignal;
   /** The root of API groups. Default `kubevirt.io`. */
   readonly group?: string;
 }
 
 /**
- * The configuration of a cluster, as its KubeVirt object says it now and whenever it changes. Resolves once the object was
- * looked for; without one the defaults hold. A configuration that is not valid leaves the last valid one in place, and the
- * log is told why. Of several objects the oldest counts.
+ * The configuration of a cluster, as in its KubeVirt object now and whenever that changes. Resolves once the
+ * object was looked up; without one the defaults apply. An invalid configuration leaves the last valid one in
+ * place, and the reason is logged. Of several objects the oldest counts.
  *
  * @example
  * const store = await followConfiguration({ client, namespace: "kubevirt", signal });
@@ -43,12 +43,12 @@ export async function followConfiguration(
     const { accepted, problems } = store.update((chosen ?? {}) as KubeVirt);
     if (accepted) return;
     const reasons = problems.map(({ path, message }) => `${path}: ${message}`);
-    log?.error({ reasons }, "the configuration is not valid; the last valid one holds");
+    log?.error({ reasons }, "the configuration is not valid; the last valid one stays in effect");
   };
   const reflector = new Reflector(client, kubevirts, { namespace, signal, log, metrics });
   cache.follow(reflector).catch((error: unknown) => {
     if (signal.aborted) return;
-    log?.error({ error: describeError(error) }, "the configuration is not followed any more");
+    log?.error({ error: describeError(error) }, "the configuration is no longer followed");
   });
   await cache.synced({ signal });
   choose();

@@ -6,7 +6,7 @@ async function ask(port: number, path: string): Promise<readonly [number, string
   return [answer.status, await answer.text()];
 }
 
-test("tells what is wrong, and what is measured", async () => {
+test("reports problems and metrics", async () => {
   const problems: string[] = [];
   let fails = false;
   const metrics = async (): Promise<string> => {
@@ -23,7 +23,7 @@ test("tells what is wrong, and what is measured", async () => {
   expect(await ask(server.port, "/metrics")).toEqual([500, "Error: no memory"]);
 });
 
-test("has no metrics where none are given", async () => {
+test("has no metrics unless they are given", async () => {
   await using server = await serveHealth(() => [], { port: 0 });
   expect((await ask(server.port, "/metrics"))[0]).toBe(404);
 });

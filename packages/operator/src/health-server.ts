@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that runs; disposal ends it. */
+/** A running server; disposing of it stops it. */
 export interface HealthServer extends AsyncDisposable {
   readonly port: number;
 }
@@ -9,13 +9,13 @@ export interface HealthServer extends AsyncDisposable {
 /** Options of {@link serveHealth}. */
 export interface HealthServerOptions {
   readonly port: number;
-  /** What `/metrics` answers, in the text format of Prometheus. Default: there is no such path. */
+  /** The content of `/metrics`, in the text format of Prometheus. Default: there is no such path. */
   readonly metrics?: () => Promise<string>;
 }
 
 /**
- * Answers a kubelet's probes over HTTP: `/healthz` with 200 while nothing is wrong, else with 503 and what is. Serves
- * `/metrics` too where they are given.
+ * Answers a kubelet's probes over HTTP: `/healthz` with 200 while nothing is wrong, otherwise with 503 and the
+ * problems. Also serves `/metrics` if they are given.
  *
  * @example
  * await using health = await serveHealth(() => controllers.problems(), { port: 8080 });

@@ -13,7 +13,7 @@ const answering = (groups: readonly string[], status = 404) => ({
 
 type Client = Parameters<typeof installedProjects>[0];
 
-test("projects are found by the groups that the server has", async () => {
+test("finds projects by the groups of the server", async () => {
   const asked = (groups: readonly string[]) =>
     installedProjects(answering(groups) as unknown as Client);
   expect(await asked([])).toEqual({ cdi: false, multus: false });

@@ -1,7 +1,7 @@
 import { cdiGroup } from "@virtkit/api/names";
 import { isNotFound, type KubeClient } from "@virtkit/kube";
 
-/** Projects of others that the platform works with where they are installed. */
+/** Other projects that the platform uses if they are installed. */
 export interface FoundProjects {
   /** CDI, which fills DataVolumes. */
   readonly cdi: boolean;
@@ -12,8 +12,8 @@ export interface FoundProjects {
 const groups = { cdi: `${cdiGroup}/v1beta1`, multus: "k8s.cni.cncf.io/v1" };
 
 /**
- * Which projects of others this cluster has, by the API groups that it serves. What is installed later is found by whoever
- * asks again.
+ * Which other projects this cluster has, by the API groups that it serves. Ask again to find what is installed
+ * later.
  */
 export async function installedProjects(
   client: KubeClient,

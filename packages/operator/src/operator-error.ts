@@ -1,11 +1,11 @@
-/** What can go wrong with an installation. */
+/** The code of an {@link OperatorError}. */
 export type OperatorErrorCode =
   /** VMs exist, and removing the installation would leave nobody to end them. */
   | "OPERATOR_VMS_EXIST"
   /** A component did not become ready in time. */
   | "OPERATOR_NOT_READY";
 
-/** The one error class of this package. */
+/** The error class of this package. */
 export class OperatorError extends Error {
   override readonly name = "OperatorError";
   readonly code: OperatorErrorCode;
@@ -16,7 +16,10 @@ export class OperatorError extends Error {
   }
 }
 
-/** Whether a caught value is an {@link OperatorError}; by name, so that two copies of this package agree. */
+/**
+ * Whether a caught value is an {@link OperatorError}. Checked by name, so it also works across two copies of
+ * this package.
+ */
 export function isOperatorError(value: unknown): value is OperatorError {
   return value instanceof Error && value.name === "OperatorError";
 }

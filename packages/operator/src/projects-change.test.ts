@@ -5,7 +5,7 @@ import { projectsChange } from "./projects-change.ts";
 
 const installed = { cdi: false, multus: false };
 
-/** A server that has CDI, has not, or does not answer. */
+/** A server that has CDI, does not have it, or does not answer. */
 function server(state: { cdi: boolean | "silent" }): KubeClient {
   const request: KubeClient["request"] = async ({ path }) => {
     if (state.cdi === "silent") throw new KubeError("KUBE_TIMEOUT", "no answer");
@@ -15,7 +15,7 @@ function server(state: { cdi: boolean | "silent" }): KubeClient {
   return { request } as KubeClient;
 }
 
-test("CDI that is installed later is noticed, and a server out of reach is no change", async () => {
+test("notices CDI that is installed later, and an unreachable server is not a change", async () => {
   const state: { cdi: boolean | "silent" } = { cdi: false };
   const clock = new ManualClock();
   const { signal } = new AbortController();
@@ -33,7 +33,7 @@ test("CDI that is installed later is noticed, and a server out of reach is no ch
   expect(changed).toBe(true);
 });
 
-test("it ends with its signal", async () => {
+test("ends with its signal", async () => {
   const stop = new AbortController();
   const clock = new ManualClock();
   const watching = projectsChange(server({ cdi: true }), installed, { clock, signal: stop.signal });

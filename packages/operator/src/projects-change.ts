@@ -6,13 +6,14 @@ import { type FoundProjects, installedProjects } from "./installed-projects.ts";
 export interface ProjectsChangeOptions {
   readonly signal: AbortSignal;
   readonly clock?: Clock;
-  /** Milliseconds between questions. By default a minute. */
+  /** Milliseconds between checks. By default a minute. */
   readonly every?: number;
 }
 
 /**
- * Waits until other projects are installed than were. Caches are made once: whoever runs controllers starts them anew
- * then, as KubeVirt's do. Answers false where the signal came first; a question without an answer changes nothing.
+ * Waits until the set of installed projects changes. Caches are created once, so controllers must then be
+ * restarted, as KubeVirt's are. Resolves with false if the signal came first; a check without an answer changes
+ * nothing.
  */
 export async function projectsChange(
   client: KubeClient,
@@ -20,10 +21,10 @@ export async function projectsChange(
   { signal, clock = realClock, every = 60_000 }: ProjectsChangeOptions,
 ): Promise<boolean> {
   for (;;) {
-    // It ends early with the signal, which is looked at next.
+    // It ends early with the signal, which is checked next.
     await sleep(clock, every, signal).catch(() => {});
     if (signal.aborted) return false;
-    // The server is out of reach, which the watches tell; the next question may find it.
+    // The server is unreachable, which the watches report; the next check may succeed.
     const now = await installedProjects(client, { signal }).catch(() => installed);
     if (now.cdi !== installed.cdi || now.multus !== installed.multus) return true;
   }

@@ -8,7 +8,7 @@ const asking = (time: string): KubeVirt => ({
   spec: {},
 });
 
-test("a rotation is asked for by a time that has come", () => {
+test("a rotation is requested with a time that has come", () => {
   const store = new ConfigStore();
   const now = new Date("2030-01-01T12:00:00Z");
   expect(rotationAsked(store.current, now)).toBeUndefined();
@@ -20,7 +20,7 @@ test("a rotation is asked for by a time that has come", () => {
   }
 });
 
-test("each rotation is carried out once, and one that was asked for before the start is not", () => {
+test("carries out each rotation once, and none from before the start", () => {
   const store = new ConfigStore();
   store.update(asking("2020-01-01T00:00:00Z"));
   const rotated: string[] = [];

@@ -1,12 +1,13 @@
 import { wallTime } from "@virtkit/api/clock";
 import type { ClusterConfig, ConfigStore } from "@virtkit/api/config";
 
-/** Name of the annotation of the KubeVirt object, below the platform's own prefix. */
+/** The annotation's name on the KubeVirt object, below the platform's own prefix. */
 const annotation = "rotate-certificates";
 
 /**
- * Since when certificates must be: `kubectl annotate kubevirt kubevirt virtkit.io/rotate-certificates=$(date -Is)` has all
- * that are older renewed at once. Undefined where nobody has asked, or the time has not come or cannot be read.
+ * The minimum age of certificates:
+ * `kubectl annotate kubevirt kubevirt virtkit.io/rotate-certificates=$(date -Is)` renews all older ones at
+ * once. Undefined if nobody has asked for it, or the time is in the future or unreadable.
  */
 export function rotationAsked(
   { annotations, names }: Pick<ClusterConfig, "annotations" | "names">,
@@ -16,7 +17,7 @@ export function rotationAsked(
   return since <= now ? since : undefined;
 }
 
-/** Calls `rotate` whenever another rotation is asked for than at the start. */
+/** Calls `rotate` whenever a rotation other than the initial one is requested. */
 export function onRotationAsked(store: ConfigStore, rotate: (since: Date) => void): void {
   let known = rotationAsked(store.current)?.getTime();
   store.subscribe((config) => {

@@ -1,6 +1,6 @@
 /**
- * Aborts when the process is told to end. Call it before anything that waits: signals have no default action for the first
- * process of a container.
+ * Aborts when the process is asked to end. Call it before anything that waits: signals have no default action
+ * for the first process of a container.
  */
 export function untilSignal(): AbortSignal {
   const ending = new AbortController();

@@ -3,17 +3,17 @@ import type { AuthorityTimes } from "./plan-rotation.ts";
 import { parseCertificate } from "./read-certificate.ts";
 import type { KeyPair } from "./sign-certificate.ts";
 
-/** One authority: its certificate and key, and from when it signs. */
+/** An authority: its certificate and key, and when it starts to sign. */
 export interface AuthorityRecord extends KeyPair, AuthorityTimes {}
 
-/** What a store holds. */
+/** The content of a store. */
 export interface AuthorityContent {
   readonly trustDomain: string;
   /** Oldest first. */
   readonly authorities: readonly AuthorityRecord[];
 }
 
-/** As a store keeps it. */
+/** The stored form. */
 export function writeAuthorities({ trustDomain, authorities }: AuthorityContent): string {
   const records = authorities.map(({ certificate, privateKey, signsFrom }) => ({
     signsFrom: signsFrom.toISOString(),
@@ -23,7 +23,7 @@ export function writeAuthorities({ trustDomain, authorities }: AuthorityContent)
   return `${JSON.stringify({ version: 1, trustDomain, authorities: records }, undefined, 2)}\n`;
 }
 
-/** Reads what a store has kept. Throws a `PKI_STORE_INVALID` that does not repeat it: it has keys in it. */
+/** Reads stored content. Throws a `PKI_STORE_INVALID` that does not repeat it, because it contains keys. */
 export function readAuthorities(content: string): AuthorityContent {
   const { version, trustDomain, authorities } = parse(content);
   if (version !== 1) throw invalid("version", "must be 1; it was written by a newer Virtkit");
@@ -45,7 +45,7 @@ function readRecord(value: unknown, path: string): AuthorityRecord {
     const expires = new Date(parseCertificate(certificate).validTo);
     return { certificate, privateKey, signsFrom: time, expires };
   } catch (cause) {
-    throw invalid(`${path}.certificate`, "must be a certificate as PEM", cause);
+    throw invalid(`${path}.certificate`, "must be a PEM certificate", cause);
   }
 }
 

@@ -16,7 +16,7 @@ const hour = 3_600_000;
 const start = Date.UTC(2030, 0, 1);
 const node = nodeAgentIdentity("node-1");
 
-/** Keeps one text in memory. A swap that looks at nothing is what a naive program would do. */
+/** Keeps one text in memory. A swap that compares nothing is what a naive program would do. */
 class MemoryStore implements AuthorityStore {
   #stored: StoredAuthorities | undefined;
   swaps = 0;
@@ -53,7 +53,7 @@ afterEach(() => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
 });
 
-it("issues a certificate that says who it is for, for how long, and is signed", async () => {
+it("issues a signed certificate with its holder's identity and validity", async () => {
   const authority = await open();
   const { certificate, authorities } = await authority.issue(node, {
     dnsNames: ["api.lab.svc"],
@@ -73,7 +73,7 @@ it("issues a certificate that says who it is for, for how long, and is signed", 
   expect(parsed.checkIP("fd00::1")).toBe("fd00::1");
 });
 
-it("the certificate of a migration's target has the UID as a host's name; the source's has not", async () => {
+it("the certificate of a migration's target has the UID as a host name; the source's does not", async () => {
   const authority = await open();
   const uid = "6f4e58b1-6a35-4cf7-a3a4-5a29f57d8f9c";
   const [target, source] = await Promise.all([
@@ -99,10 +99,10 @@ it.each([
   });
 });
 
-it("rotates so that at any time everybody trusts everybody, and the old authority goes", async () => {
+it("rotates so that everybody always trusts everybody, and drops the old authority", async () => {
   const store = new MemoryStore();
   const rotation = { announce: 6 * hour };
-  // The other one looks late, but within the time of an announcement.
+  // The other one looks late, but within the announcement.
   const [busy, late] = [await open({ store, rotation }), await open({ store, rotation })];
   let last = await late.issue(node);
   const seen = new Set<string>();
@@ -119,7 +119,7 @@ it("rotates so that at any time everybody trusts everybody, and the old authorit
   expect(splitPem(busy.bundle)).toHaveLength(1);
 });
 
-it("control: a rotation without an announcement leaves those behind who have not looked yet", async () => {
+it("control: a rotation without an announcement leaves behind those who have not looked yet", async () => {
   const store = new MemoryStore();
   const rotation = { announce: 0 };
   const [busy, idle] = [await open({ store, rotation }), await open({ store, rotation })];
@@ -128,7 +128,7 @@ it("control: a rotation without an announcement leaves those behind who have not
   expect(() => verify(certificate, idle.bundle)).toThrow("is not signed by a trusted authority");
 });
 
-it("a rotation can be asked for; asking again while it is announced makes no other", async () => {
+it("a rotation can be requested; requesting it again while it is announced does nothing", async () => {
   const authority = await open();
   const old = await authority.issue(node);
   await authority.refresh({ rotate: true });
@@ -141,7 +141,7 @@ it("a rotation can be asked for; asking again while it is announced makes no oth
   expect(() => verify(fresh.certificate, old.authorities)).toThrow("not signed by a trusted");
 });
 
-it("an authority that has expired signs nothing until it is refreshed", async () => {
+it("an expired authority signs nothing until it is refreshed", async () => {
   const authority = await open();
   hours = 200;
   await expect(authority.issue(node)).rejects.toThrow("no authority may sign now");
@@ -161,7 +161,7 @@ it("a store of another trust domain is refused", async () => {
   });
 });
 
-it("those that start at once agree on one authority", async () => {
+it("those that start at the same time agree on one authority", async () => {
   const bundles = await bundlesOfRace(new MemoryStore());
   expect(bundles.size).toBe(1);
 });
@@ -171,7 +171,7 @@ it("control: with a store that does not compare they do not", async () => {
   expect(bundles.size).toBeGreaterThan(1);
 });
 
-it("those that rotate at once make one new authority", async () => {
+it("those that rotate at the same time create one new authority", async () => {
   const store = new MemoryStore();
   const all = await Promise.all(Array.from({ length: 5 }, () => open({ store })));
   await Promise.all(all.map((authority) => authority.refresh({ rotate: true })));
@@ -184,7 +184,7 @@ it("a store that always changes ends in an error, not in an endless loop", async
   await expect(open({ store })).rejects.toMatchObject({ code: "PKI_STORE_INVALID" });
 });
 
-it("processes that start at once on one directory agree on one authority", async () => {
+it("processes that start at the same time on one directory agree on one authority", async () => {
   const directory = mkdtempSync(path.join(tmpdir(), "virtkit-pki-"));
   directories.push(directory);
   const program = `

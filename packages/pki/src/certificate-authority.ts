@@ -9,32 +9,35 @@ import { PkiError } from "./pki-error.ts";
 import { defaultRotation, planRotation, type RotationPolicy, signerOf } from "./plan-rotation.ts";
 import { createAuthority, signCertificate } from "./sign-certificate.ts";
 
-/** How an authority is opened. */
+/** Options for opening an authority. */
 export interface AuthorityOptions {
   readonly store: AuthorityStore;
-  /** The name of the installation; a certificate of another one is not trusted. Lower case. */
+  /** The name of the installation; certificates of other installations are not trusted. Lower case. */
   readonly trustDomain: string;
   readonly rotation?: Partial<RotationPolicy>;
   readonly now?: () => Date;
 }
 
-/** What a certificate has besides its identity. */
+/** What a certificate has in addition to its identity. */
 export interface IssueOptions {
-  /** For those who know the holder by a host's name. Default: the UID for the target of a migration, else none. */
+  /**
+   * For peers that know the holder by a host name. Default: the UID for the target of a migration, otherwise
+   * none.
+   */
   readonly dnsNames?: readonly string[];
   readonly addresses?: readonly string[];
   /** Milliseconds. Default and limit: the policy's `certificateLifetime`. */
   readonly lifetime?: number;
 }
 
-/** Clocks of different hosts differ: a certificate is valid from a moment before it is made. */
+/** Clocks of different hosts differ, so a certificate is valid from a moment before it is issued. */
 const backdated = 5 * 60_000;
 /** Each failed swap means that another process succeeded. */
 const maxSwaps = 20;
 
 /**
- * Issues certificates in the name of a trust domain. Its keys are in a store; processes that share it agree on
- * the same authorities, also when they start at the same moment.
+ * Issues certificates for a trust domain. Its keys are in a store; processes that share it agree on the same
+ * authorities, even if they start at the same moment.
  *
  * @example
  * const store = new FileAuthorityStore("/var/lib/virtkit/pki");
@@ -56,7 +59,7 @@ export class CertificateAuthority {
     this.#content = { trustDomain, authorities: [] };
   }
 
-  /** Opens what the store holds, or makes the first authority. */
+  /** Opens the store's content, or creates the first authority. */
   static async open(options: AuthorityOptions): Promise<CertificateAuthority> {
     identityUri(options.trustDomain, { role: "any", names: [] });
     const authority = new CertificateAuthority(options);
@@ -64,16 +67,16 @@ export class CertificateAuthority {
     return authority;
   }
 
-  /** Those who are trusted, as PEM; during a rotation the old one and the new one. */
+  /** The trusted authorities, as PEM; during a rotation the old one and the new one. */
   get bundle(): string {
     return this.#content.authorities.map(({ certificate }) => certificate).join("");
   }
 
   /**
-   * Reads the store again, makes a new authority where the last one expires soon, and drops those that nobody
-   * needs any more. Call it well more often than `announce`.
+   * Reads the store again, creates a new authority if the last one expires soon, and drops those that nobody
+   * needs any more. Call it much more often than `announce`.
    *
-   * @param options `rotate` makes a new authority now, unless one has been made and does not sign yet
+   * @param options `rotate` creates a new authority now, unless one exists that does not sign yet
    */
   async refresh({ rotate = false }: { readonly rotate?: boolean } = {}): Promise<void> {
     for (let attempt = 0; attempt < maxSwaps; attempt++) {
@@ -88,7 +91,7 @@ export class CertificateAuthority {
     throw new PkiError("PKI_STORE_INVALID", message, { path: "store" });
   }
 
-  /** A certificate with a key of its own. It may be shown as a server's and as a client's. */
+  /** A certificate with its own key. It is valid for servers and clients. */
   async issue(identity: Identity, options: IssueOptions = {}): Promise<Credentials> {
     const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const publicKey = keys.publicKey.export({ type: "spki", format: "pem" }).toString();
@@ -98,8 +101,8 @@ export class CertificateAuthority {
   }
 
   /**
-   * A certificate, as PEM, of a key that another process has. Call it only for an identity that the other is known to
-   * have: a request may say anything.
+   * A certificate, as PEM, for a key of another process. Call it only for an identity that the other is known
+   * to have: a request may say anything.
    *
    * @param publicKey as PEM, on P-256
    */
@@ -108,7 +111,7 @@ export class CertificateAuthority {
     const { certificateLifetime } = this.#rotation;
     const { lifetime = certificateLifetime } = options;
     if (!(lifetime > 0 && lifetime <= certificateLifetime)) {
-      const message = `lifetime is ${lifetime} ms; it must be over 0 and at most ${certificateLifetime}`;
+      const message = `lifetime is ${lifetime} ms; it must be greater than 0 and at most ${certificateLifetime}`;
       throw new PkiError("PKI_INPUT_INVALID", message, { path: "lifetime" });
     }
     checkNames(dnsNames, addresses);
@@ -136,7 +139,7 @@ export class CertificateAuthority {
       ? readAuthorities(stored.content)
       : { trustDomain, authorities: [] };
     if (found.trustDomain !== trustDomain) {
-      const message = `the store is of trust domain ${found.trustDomain}, not ${trustDomain}; give each its own`;
+      const message = `the store belongs to trust domain ${found.trustDomain}, not ${trustDomain}; use one store per trust domain`;
       throw new PkiError("PKI_STORE_INVALID", message, { path: "trustDomain" });
     }
     const now = this.#now();
@@ -148,7 +151,7 @@ export class CertificateAuthority {
   }
 }
 
-/** QEMU knows the target of a migration by its UID as a host's name. */
+/** QEMU knows the target of a migration by its UID as a host name. */
 function namesOf({ role, names: [uid, side] }: Identity): string[] {
   return role === "migration" && side === "target" && uid !== undefined ? [uid] : [];
 }
@@ -158,7 +161,7 @@ const dnsName = /^(?:\*\.)?[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-
 function checkNames(dnsNames: readonly string[], addresses: readonly string[]): void {
   for (const [index, name] of dnsNames.entries()) {
     if (name.length <= 253 && dnsName.test(name)) continue;
-    const message = `dnsNames[${index}] is ${JSON.stringify(name)}; it must be a host's name in lower case`;
+    const message = `dnsNames[${index}] is ${JSON.stringify(name)}; it must be a host name in lower case`;
     throw new PkiError("PKI_INPUT_INVALID", message, { path: `dnsNames[${index}]` });
   }
   for (const [index, address] of addresses.entries()) {

@@ -20,7 +20,7 @@ function memoryStore(): AuthorityStore {
   };
 }
 
-it("makes a request that OpenSSL takes, and that says who asks", async () => {
+it("creates a request that OpenSSL accepts, and that names the requester", async () => {
   const { request, privateKey } = createCertificateRequest("lab.example", node);
   const shown = execFileSync("openssl", ["req", "-noout", "-text", "-verify"], {
     input: request,
@@ -34,7 +34,7 @@ it("makes a request that OpenSSL takes, and that says who asks", async () => {
   expect(facts.publicKey).toBe(own);
 });
 
-it("has an authority sign a key that it never sees", async () => {
+it("an authority signs a key that it never sees", async () => {
   const store = memoryStore();
   const authority = await CertificateAuthority.open({ store, trustDomain: "lab" });
   const identity = migrationIdentity("0d8e5c10-9d0e-4f34-8a86-2f7a4f0c9f52", "target");
@@ -50,7 +50,7 @@ it("has an authority sign a key that it never sees", async () => {
   expect(new X509Certificate(certificate).subjectAltName).toContain(`DNS:${identity.names[0]}`);
 });
 
-it("refuses a request that was changed, is too long, or is none", async () => {
+it("refuses a request that was changed, is too long, or is not one", async () => {
   const { request } = createCertificateRequest("lab", node);
   const body = Buffer.from(request.split("\n").slice(1, -2).join(""), "base64");
   const at = body.indexOf("node-1");
@@ -63,7 +63,7 @@ it("refuses a request that was changed, is too long, or is none", async () => {
 
 it.each([
   ["several names", "URI:spiffe://lab/node-agent/a,URI:spiffe://lab/node-agent/b"],
-  ["a host's name besides", "URI:spiffe://lab/node-agent/a,DNS:kubernetes.default.svc"],
+  ["a host name in addition", "URI:spiffe://lab/node-agent/a,DNS:kubernetes.default.svc"],
   ["no identity", "DNS:a.example"],
 ])("refuses a request with %s", async (_, names) => {
   const args = ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];

@@ -5,14 +5,14 @@ import { type Identity, identityUri, parseIdentityUri } from "./identity.ts";
 import { loadX509 } from "./load-x509.ts";
 import { PkiError } from "./pki-error.ts";
 
-/** A key, and the request for a certificate of it; as PEM. */
+/** A key, and the request for its certificate; as PEM. */
 export interface CertificateRequest {
   readonly request: string;
-  /** Stays where it was made. */
+  /** Stays where it was created. */
   readonly privateKey: string;
 }
 
-/** What a request says. That its sender has the key is checked; that it is who it says is not. */
+/** The content of a request. It proves that its sender has the key, but not its identity. */
 export interface RequestFacts {
   readonly trustDomain: string;
   readonly identity: Identity;
@@ -31,7 +31,7 @@ const oid = {
 };
 
 /**
- * Makes a key and a request (PKCS #10) for a certificate of an identity, for an authority that another process has.
+ * Creates a key and a request (PKCS #10) for a certificate of an identity, for an authority in another process.
  *
  * @example
  * const { request, privateKey } = createCertificateRequest("lab.example", nodeAgentIdentity("node-1"));
@@ -75,8 +75,8 @@ export function createCertificateRequest(
 }
 
 /**
- * Reads a request. Throws a {@link PkiError} where it is not one, its signature is not that of its key, the key is not on
- * P-256, or it names anything but one identity.
+ * Reads a request. Throws a {@link PkiError} if it is not one, its signature does not match its key, the key is
+ * not on P-256, or it names anything but one identity.
  */
 export async function readCertificateRequest(request: string): Promise<RequestFacts> {
   if (request.length > maxLength) {
@@ -89,13 +89,13 @@ export async function readCertificateRequest(request: string): Promise<RequestFa
     parsed = new x509.Pkcs10CertificateRequest(request);
     const key = createPublicKey(parsed.publicKey.toString("pem"));
     if (key.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
-      throw invalid("has a key that is not on the curve P-256; make one");
+      throw invalid("has a key that is not on the curve P-256; create one that is");
     }
     publicKey = key.export({ type: "spki", format: "pem" }).toString();
     if (!(await parsed.verify())) throw invalid("is not signed with its own key");
   } catch (cause) {
     if (cause instanceof PkiError) throw cause;
-    throw invalid("cannot be read; give it as PEM (PKCS #10)", cause);
+    throw invalid("cannot be read; pass it as PEM (PKCS #10)", cause);
   }
   const extension = parsed.getExtension(oid.subjectAltName);
   const [only, ...others] = extension

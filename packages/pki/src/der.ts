@@ -1,6 +1,6 @@
 /**
- * Just enough of DER to write a certificate request: a tag, a length, the content. Node has no writer of requests, and the
- * library that signs certificates takes 17 MB of memory in every process that loads it.
+ * Just enough DER to write a certificate request: a tag, a length, the content. Node cannot write requests, and
+ * the library that signs certificates takes 17 MB of memory in every process that loads it.
  */
 export function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
@@ -22,13 +22,13 @@ export const derTags = {
   uri: 0x86,
 } as const;
 
-/** An object identifier, as `2.5.29.17`. */
+/** An object identifier, such as `2.5.29.17`. */
 export function derObjectId(text: string): Buffer {
   const [first = 0, second = 0, ...rest] = text.split(".").map(Number);
   return der(derTags.objectId, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** Seven bits a byte, the highest first; every byte but the last says that there is more. */
+/** Seven bits per byte, the highest first; the top bit of every byte but the last is set. */
 function base128(value: number): number[] {
   const bytes = [value % 128];
   for (let left = Math.floor(value / 128); left > 0; left = Math.floor(left / 128)) {

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-it("holds nothing before the first swap, also where its directory is missing", async () => {
+it("is empty before the first swap, even if its directory is missing", async () => {
   await expect(new FileAuthorityStore(directory).read()).resolves.toBeUndefined();
   await expect(
     new FileAuthorityStore(path.join(directory, "none")).read(),
@@ -39,7 +39,7 @@ it("keeps no key of an old revision, and nothing that others can read", async ()
   expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
 });
 
-it("says so where all that is left is empty", async () => {
+it("reports a directory with only empty revisions", async () => {
   writeFileSync(path.join(directory, "authorities.4.json"), "");
   writeFileSync(path.join(directory, "something else"), "");
   await expect(new FileAuthorityStore(directory).read()).rejects.toMatchObject({

@@ -5,13 +5,13 @@ import type { AuthorityStore, StoredAuthorities } from "./authority-store.ts";
 import { PkiError } from "./pki-error.ts";
 
 const fileName = /^authorities\.(\d{1,9})\.json$/;
-/** Each look finds what another process has written since the last: so many in a row do not happen. */
+/** Each look finds what another process has written since the last one: this many in a row do not happen. */
 const maxLooks = 100;
 
 /**
- * Keeps authorities in a directory that belongs to this user alone, a file for each revision. A revision is
- * created under a name that nobody has taken, so of two writers one wins. Files of old revisions are
- * emptied and stay: their keys go, but nobody who is late can take their names again.
+ * Keeps authorities in a directory that belongs to this user alone, one file per revision. A revision is
+ * created under an unused name, so of two writers one wins. Files of old revisions are emptied and stay: their
+ * keys are gone, but late writers cannot reuse their names.
  */
 export class FileAuthorityStore implements AuthorityStore {
   readonly #directory: string;
@@ -25,10 +25,10 @@ export class FileAuthorityStore implements AuthorityStore {
       const newest = this.#revisions()[0];
       if (newest === undefined) return undefined;
       const content = readFileSync(this.#file(newest), "utf8");
-      // Empty: there is a newer one by now.
+      // Empty: a newer one exists by now.
       if (content !== "") return { content, revision: String(newest) };
     }
-    const message = `${this.#directory} has no revision with a content; remove its files to begin anew`;
+    const message = `${this.#directory} has only empty revisions; remove its files to start again`;
     throw new PkiError("PKI_STORE_INVALID", message, { path: this.#directory });
   }
 

@@ -16,7 +16,7 @@ it.each<[string, Identity]>([
   ["spiffe://lab.example/api-server", apiServerIdentity()],
   [`spiffe://lab.example/migration/${uid}/target`, migrationIdentity(uid, "target")],
   ["spiffe://lab.example/backup/a/b", { role: "backup", names: ["a", "b"] }],
-])("an identity is a URI and back: %s", (uri, identity) => {
+])("an identity converts to a URI and back: %s", (uri, identity) => {
   expect(identityUri("lab.example", identity)).toBe(uri);
   expect(parseIdentityUri(uri)).toEqual({ trustDomain: "lab.example", identity });
 });
@@ -28,7 +28,7 @@ it.each([
   ["names[1]", { role: "migration", names: [uid, "target/../source"] }],
   ["names[0]", { role: "node-agent", names: ["x".repeat(254)] }],
   ["names", { role: "r", names: Array.from({ length: 20 }, () => "x".repeat(200)) }],
-])("a part that would read as another identity is refused: %s", (path, identity) => {
+])("refuses a part that would read as another identity: %s", (path, identity) => {
   expect(() => identityUri("lab", identity)).toThrow(
     expect.objectContaining({ code: "PKI_INPUT_INVALID", path }),
   );
@@ -53,7 +53,7 @@ it.each([
   expect(parseIdentityUri(uri)).toBeUndefined();
 });
 
-it("an expected identity is met by itself alone, an expected role by all of its holders", () => {
+it("an expected identity matches only itself, an expected role all its holders", () => {
   const target = migrationIdentity(uid, "target");
   expect(isExpected(target, migrationIdentity(uid, "target"))).toBe(true);
   expect(isExpected(target, migrationIdentity(uid, "source"))).toBe(false);

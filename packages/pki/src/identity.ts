@@ -1,15 +1,16 @@
 import { PkiError } from "./pki-error.ts";
 
 /**
- * Whom a certificate is for: a role, and the names that tell its holders apart. A certificate carries it as a
- * SPIFFE ID, the URI `spiffe://TRUST-DOMAIN/ROLE/NAME...`. Any role may be used; those of Virtkit have functions.
+ * The holder of a certificate: a role, and the names that distinguish its holders. A certificate carries it as
+ * a SPIFFE ID, the URI `spiffe://TRUST-DOMAIN/ROLE/NAME...`. Any role may be used; those of Virtkit have
+ * functions.
  */
 export interface Identity {
   readonly role: string;
   readonly names: readonly string[];
 }
 
-/** Whom a peer must be: exactly this identity, or any holder of a role. */
+/** The expected peer: exactly this identity, or any holder of a role. */
 export type Expectation = Identity | { readonly anyOf: string };
 
 /** The side of a migration that a certificate is for. */
@@ -18,6 +19,14 @@ export type MigrationSide = "source" | "target";
 /** The node agent of one node. */
 export function nodeAgentIdentity(node: string): Identity {
   return { role: "node-agent", names: [node] };
+}
+
+/**
+ * What the node agent of one node shows to programs in guests. No server of the platform takes it: a guest that passes
+ * the handshake on to one gains nothing.
+ */
+export function vsockIdentity(node: string): Identity {
+  return { role: "vsock", names: [node] };
 }
 
 /** The API server. */
@@ -30,13 +39,13 @@ export function migrationIdentity(uid: string, side: MigrationSide): Identity {
   return { role: "migration", names: [uid, side] };
 }
 
-/** What SPIFFE allows, less the dots that mean a place in a path. */
+/** What SPIFFE allows, without the dots that have a meaning in a path. */
 const segment = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,253}$/;
 const domain = /^[a-z0-9._-]{1,255}$/;
-/** The longest that SPIFFE asks readers to support. */
+/** The maximum length that SPIFFE asks readers to support. */
 const maxUri = 2048;
 
-/** An identity as the URI that certificates carry. Throws where a part is empty, too long or has other characters. */
+/** An identity as the URI in certificates. Throws if a part is empty, too long or has other characters. */
 export function identityUri(trustDomain: string, { role, names }: Identity): string {
   expect(domain.test(trustDomain), "trustDomain", trustDomain, "lower-case letters, digits, . _ -");
   for (const [index, name] of [role, ...names].entries()) {
@@ -44,7 +53,7 @@ export function identityUri(trustDomain: string, { role, names }: Identity): str
     expect(segment.test(name), path, name, "letters, digits, . _ -");
   }
   const uri = `spiffe://${[trustDomain, role, ...names].join("/")}`;
-  expect(uri.length <= maxUri, "names", uri, `at most ${maxUri} characters in all`);
+  expect(uri.length <= maxUri, "names", uri, `at most ${maxUri} characters in total`);
   return uri;
 }
 
@@ -59,7 +68,7 @@ export function parseIdentityUri(
   return { trustDomain, identity: { role, names } };
 }
 
-/** Whether an identity is the one that was expected: every part of it, or the role where any holder will do. */
+/** Whether an identity is the expected one: every part of it, or only the role if any holder will do. */
 export function isExpected(identity: Identity, expected: Expectation): boolean {
   if ("anyOf" in expected) return identity.role === expected.anyOf;
   return (

@@ -20,6 +20,7 @@ export {
   type MigrationSide,
   migrationIdentity,
   nodeAgentIdentity,
+  vsockIdentity,
 } from "./identity.ts";
 export { isPkiError, PkiError, type PkiErrorCode, type PkiErrorOptions } from "./pki-error.ts";
 export type { RotationPolicy } from "./plan-rotation.ts";

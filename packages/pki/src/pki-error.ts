@@ -1,10 +1,10 @@
-/** What went wrong, for programs. */
+/** The code of a {@link PkiError}, for programs. */
 export type PkiErrorCode =
-  /** A certificate that must not be trusted for what it was shown for. */
+  /** A certificate that must not be trusted for this use. */
   | "PKI_UNTRUSTED"
   /** An argument, key or certificate that cannot be used. */
   | "PKI_INPUT_INVALID"
-  /** What is stored is not a certificate authority, or others change it all the time. */
+  /** The stored content is not a certificate authority, or others change it all the time. */
   | "PKI_STORE_INVALID";
 
 /** Details of a {@link PkiError}. */
@@ -13,7 +13,7 @@ export interface PkiErrorOptions extends ErrorOptions {
   readonly path?: string | undefined;
 }
 
-/** The one error class of this package. The message names the step, what was found, and what to do. */
+/** The error class of this package. The message names the step, what was found, and what to do. */
 export class PkiError extends Error {
   override readonly name = "PkiError";
   readonly code: PkiErrorCode;
@@ -26,7 +26,10 @@ export class PkiError extends Error {
   }
 }
 
-/** Whether a caught value is a {@link PkiError}; by name, so that two copies of this package agree. */
+/**
+ * Whether a caught value is a {@link PkiError}. Checked by name, so it also works across two copies of this
+ * package.
+ */
 export function isPkiError(value: unknown): value is PkiError {
   return value instanceof Error && value.name === "PkiError";
 }

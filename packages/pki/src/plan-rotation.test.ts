@@ -14,7 +14,7 @@ describe("a rotation", () => {
   const first = authority(0, 168);
   const second = authority(135, 302);
 
-  it("makes the first authority, which signs at once", () => {
+  it("creates the first authority, which signs at once", () => {
     expect(plan([], 0)).toEqual({ keep: [], add: first });
   });
 
@@ -33,13 +33,13 @@ describe("a rotation", () => {
     expect(plan([first, second], 160)).toEqual({ keep: [second] });
   });
 
-  it("that is forced happens now, and once", () => {
+  it("on request happens now, and once", () => {
     const forced = authority(11, 178);
     expect(plan([first], 10, true)).toEqual({ keep: [first], add: forced });
     expect(plan([first, forced], 10.5, true)).toEqual({ keep: [first, forced] });
   });
 
-  it("that was slept through ends in one authority that signs at once", () => {
+  it("that was missed ends in one authority that signs at once", () => {
     expect(plan([first], 1_000)).toEqual({ keep: [], add: authority(1_000, 1_168) });
   });
 
@@ -49,7 +49,7 @@ describe("a rotation", () => {
     { certificateLifetime: 0 },
     { announce: -1 },
     { renewBefore: Number.NaN },
-  ])("whose times contradict each other is refused: %o", (change) => {
+  ])("with contradictory times is refused: %o", (change) => {
     expect(() => planRotation([], at(0), { ...defaultRotation, ...change })).toThrow(
       expect.objectContaining({ code: "PKI_INPUT_INVALID", path: "rotation" }),
     );

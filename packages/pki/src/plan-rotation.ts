@@ -1,12 +1,14 @@
 import { PkiError } from "./pki-error.ts";
 
-/** How long things last, in milliseconds. All who share a store use the same. */
+/** Lifetimes in milliseconds. All processes that share a store must use the same. */
 export interface RotationPolicy {
-  /** An authority. Default 7 days, as KubeVirt's. */
+  /** An authority. Default 7 days, as in KubeVirt. */
   readonly authorityLifetime: number;
-  /** A new authority is made so long before the last one expires. Default 34 hours, a fifth of that. */
+  /** How long before the last authority expires a new one is created. Default 34 hours, a fifth of that. */
   readonly renewBefore: number;
-  /** From a new authority's being trusted to its first signature: so long others have to hear of it. Default 1 hour. */
+  /**
+   * The time from when a new authority is trusted until it signs, in which others learn of it. Default 1 hour.
+   */
   readonly announce: number;
   /** A certificate, at most. Default 24 hours. */
   readonly certificateLifetime: number;
@@ -21,23 +23,24 @@ export const defaultRotation: RotationPolicy = {
   certificateLifetime: 24 * hour,
 };
 
-/** What a rotation has to know of an authority. */
+/** What a rotation has to know about an authority. */
 export interface AuthorityTimes {
   readonly signsFrom: Date;
   readonly expires: Date;
 }
 
-/** What is to become of the authorities. */
+/** What to do with the authorities. */
 export interface RotationPlan<A> {
   /** Those that stay trusted, oldest first. */
   readonly keep: readonly A[];
-  /** The one that is to be made. */
+  /** The one to create. */
   readonly add?: AuthorityTimes;
 }
 
 /**
- * Which authorities stay and whether one is to be made. An old one is trusted until the last certificate that it
- * can have signed has expired; a new one is trusted before it signs. Where none can sign, the new one signs at once.
+ * Which authorities stay and whether to create one. An old one is trusted until the last certificate that it
+ * can have signed has expired; a new one is trusted before it signs. If none can sign, the new one signs at
+ * once.
  */
 export function planRotation<A extends AuthorityTimes>(
   authorities: readonly A[],
@@ -54,7 +57,7 @@ export function planRotation<A extends AuthorityTimes>(
   const newest = keep.at(-1);
   const due =
     newest === undefined || newest.expires.getTime() - now.getTime() <= policy.renewBefore;
-  // One that does not sign yet is the rotation that is asked for.
+  // One that does not sign yet is the requested rotation.
   const forced = force && newest !== undefined && newest.signsFrom <= now;
   if (!due && !forced) return { keep };
   const wait = signerOf(keep, now) ? policy.announce : 0;

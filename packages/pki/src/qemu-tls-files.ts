@@ -8,9 +8,9 @@ export interface QemuTlsFile {
 }
 
 /**
- * The files that QEMU reads at the start of each migration, for one side of it. Whoever writes them gives them
- * to QEMU's user, mode 0600; no daemon has to be restarted. The source names the migration's UID as
- * `tls.destination`, which is in the target's certificate.
+ * The files that QEMU reads at the start of each migration, for one side of it. Write them for QEMU's user with
+ * mode 0600; no daemon has to be restarted. The source names the migration's UID as `tls.destination`, which is
+ * in the target's certificate.
  */
 export function qemuTlsFiles(
   { certificate, privateKey, authorities }: Credentials,

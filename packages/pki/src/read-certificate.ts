@@ -2,10 +2,10 @@ import { X509Certificate } from "node:crypto";
 import { type Identity, parseIdentityUri } from "./identity.ts";
 import { PkiError } from "./pki-error.ts";
 
-/** What a certificate may be shown for. */
+/** What a certificate may be used for. */
 export type Purpose = "server" | "client";
 
-/** What a certificate says. Nothing here is checked; see `verifyCertificate`. */
+/** The content of a certificate. Nothing here is verified; see `verifyCertificate`. */
 export interface CertificateFacts {
   readonly trustDomain: string;
   readonly identity: Identity;
@@ -23,7 +23,9 @@ const purposes: Readonly<Record<string, Purpose>> = {
 /** No certificate of this package is a quarter as large. */
 const maxBytes = 16_384;
 
-/** Node's reader. It costs nothing, where a library costs 17 MB of memory. Throws where it is not a certificate. */
+/**
+ * Node's reader. It costs nothing, while a library costs 17 MB of memory. Throws if it is not a certificate.
+ */
 export function parseCertificate(certificate: string | Uint8Array): X509Certificate {
   if (certificate.length > maxBytes) {
     const message = `the certificate has ${certificate.length} bytes; the limit is ${maxBytes}`;
@@ -32,22 +34,22 @@ export function parseCertificate(certificate: string | Uint8Array): X509Certific
   try {
     return new X509Certificate(certificate);
   } catch (cause) {
-    const message = "the certificate cannot be read; give it as PEM or DER";
+    const message = "the certificate cannot be read; pass it as PEM or DER";
     throw new PkiError("PKI_INPUT_INVALID", message, { path: "certificate", cause });
   }
 }
 
-/** Reads who a certificate is for and how long it is valid. Throws where it carries no identity, or several. */
+/** Reads the holder and the validity of a certificate. Throws if it has no identity, or several. */
 export function readCertificate(certificate: string | Uint8Array): CertificateFacts {
   const parsed = parseCertificate(certificate);
   const found = parseIdentityUri(onlyUri(parsed.subjectAltName ?? ""));
   if (!found) {
-    const message = `the certificate's names are ${shorten(parsed.subjectAltName ?? "none")}; one URI must be an identity`;
+    const message = `the certificate's names are ${shorten(parsed.subjectAltName ?? "none")}; exactly one URI must be an identity`;
     throw new PkiError("PKI_UNTRUSTED", message, { path: "subjectAltName" });
   }
   return {
     ...found,
-    // Node calls the extended key usage so.
+    // Node's name for the extended key usage.
     purposes: (parsed.keyUsage ?? []).flatMap((oid) => purposes[oid] ?? []),
     isAuthority: parsed.ca,
     notBefore: new Date(parsed.validFrom),
@@ -56,8 +58,8 @@ export function readCertificate(certificate: string | Uint8Array): CertificateFa
 }
 
 /**
- * Node writes `URI:a, DNS:b`, and puts a value with a comma or a quotation mark in it into quotation marks: a
- * text with any of those is not ours, and without them a comma separates.
+ * Node writes `URI:a, DNS:b`, and quotes a value that contains a comma or a quotation mark: text with any of
+ * those is not ours, and without them a comma separates.
  */
 function onlyUri(alternativeNames: string): string {
   if (alternativeNames.includes('"')) return "";

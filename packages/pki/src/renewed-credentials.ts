@@ -4,18 +4,18 @@ import { describeError, type Observers } from "@virtkit/api/observe";
 import type { Credentials } from "./credentials.ts";
 import { serverTlsOptions } from "./tls-options.ts";
 
-/** How credentials are kept fresh. */
+/** Options for keeping credentials fresh. */
 export interface RenewalOptions extends Observers {
-  /** Gives new ones: `await authority.refresh(); return await authority.issue(identity)`. */
+  /** Returns new ones: `await authority.refresh(); return await authority.issue(identity)`. */
   readonly obtain: () => Promise<Credentials>;
-  /** Milliseconds. Default 20 minutes: a third of the time in which a new authority is announced. */
+  /** Milliseconds. Default 20 minutes: a third of the announcement of a new authority. */
   readonly interval?: number;
   readonly clock?: Clock;
 }
 
 /**
- * Credentials that are renewed in the background. Where that fails the old ones stay, which are valid for many more
- * attempts. Renewing touches no open connection.
+ * Credentials that are renewed in the background. If that fails, the old ones stay, which are valid for many
+ * more attempts. Renewing does not affect open connections.
  */
 export class RenewedCredentials implements Disposable {
   #current: Credentials;
@@ -31,7 +31,7 @@ export class RenewedCredentials implements Disposable {
     this.#stop = every(clock, interval, () => void this.renew());
   }
 
-  /** Obtains the first ones. Fails where that fails. */
+  /** Obtains the first ones. Fails if that fails. */
   static async start(options: RenewalOptions): Promise<RenewedCredentials> {
     return new RenewedCredentials(await options.obtain(), options);
   }
@@ -41,14 +41,14 @@ export class RenewedCredentials implements Disposable {
     return this.#current;
   }
 
-  /** Has a server use the newest ones for every new connection, until it is closed. */
+  /** Makes a server use the newest ones for every new connection, until it is closed. */
   serve(server: Server): void {
     server.setSecureContext(serverTlsOptions(this.#current));
     this.#servers.add(server);
     server.once("close", () => this.#servers.delete(server));
   }
 
-  /** Renews them now, or waits for a renewal that is under way. Never fails: the log is told. */
+  /** Renews them now, or waits for a renewal in progress. Never fails: failures are logged. */
   renew(): Promise<void> {
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
@@ -75,7 +75,7 @@ export class RenewedCredentials implements Disposable {
       metrics?.count("pki_renewals", { outcome: "renewed" });
     } catch (error) {
       metrics?.count("pki_renewals", { outcome: "failed" });
-      log?.warn({ error: describeError(error) }, "the certificate was not renewed");
+      log?.warn({ error: describeError(error) }, "the certificate could not be renewed");
     }
   }
 }

@@ -8,7 +8,7 @@ export interface KeyPair {
   readonly privateKey: string;
 }
 
-/** From when to when. */
+/** Start and end of validity. */
 export interface Validity {
   readonly notBefore: Date;
   readonly notAfter: Date;
@@ -21,16 +21,16 @@ export interface LeafNames {
   readonly addresses: readonly string[];
 }
 
-// P-256: what TLS 1.3, OpenSSL and QEMU's GnuTLS all take, with signatures in a tenth of a millisecond.
+// P-256: TLS 1.3, OpenSSL and QEMU's GnuTLS all support it, with signatures in a tenth of a millisecond.
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** A new authority, which signs itself. */
+/** A new self-signed authority. */
 export async function createAuthority(name: string, validity: Validity): Promise<KeyPair> {
   const x509 = await loadX509();
   const keys = await newKeys();
   const serialNumber = newSerial();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    // No two have one name, so that everybody finds the right one of several.
+    // Names are unique, so that everybody finds the right one of several.
     name: [{ CN: [`${name} ${serialNumber.slice(-8)}`] }],
     serialNumber,
     ...validity,
@@ -49,7 +49,9 @@ export async function createAuthority(name: string, validity: Validity): Promise
   return { certificate: pem(certificate), privateKey: exportKey(keys.privateKey) };
 }
 
-/** A certificate of a key, as PEM, signed by an authority. It says what the authority says and nothing else. */
+/**
+ * A certificate of a key, as PEM, signed by an authority. It contains what the authority says and nothing else.
+ */
 export async function signCertificate(
   authority: KeyPair,
   publicKey: string,
@@ -60,7 +62,7 @@ export async function signCertificate(
   const key = await importPublicKey(publicKey);
   const issuer = new x509.X509Certificate(authority.certificate);
   const certificate = await x509.X509CertificateGenerator.create({
-    // Without a common name: there are readers that take one for a host's name.
+    // Without a common name: some readers treat it as a host name.
     subject: [{ O: ["virtkit"] }],
     issuer: issuer.subjectName,
     serialNumber: newSerial(),

@@ -45,11 +45,11 @@ afterEach(async () => {
   open.clear();
 });
 
-/** Says the client's identity to a client that is as expected. */
+/** Sends the client's identity to a client that is as expected. */
 async function serve(credentials: Credentials, expected: Expectation): Promise<Server> {
   const server = createServer(serverTlsOptions(credentials), (socket) => {
     open.add(socket);
-    // A client that leaves in the middle is what some of these tests are about.
+    // Some of these tests are about a client that disconnects halfway.
     socket.on("error", () => undefined);
     try {
       socket.write(describeIdentity(peerIdentity(socket, credentials, expected)));
@@ -82,7 +82,7 @@ async function dial(
 }
 
 describe("a server and a client of one migration", () => {
-  it("know each other", async () => {
+  it("recognise each other", async () => {
     const server = await serve(await authority.issue(target), source);
     const { said, socket } = await dial(
       server,
@@ -96,11 +96,11 @@ describe("a server and a client of one migration", () => {
     ["a node agent", nodeAgentIdentity("node-1")],
     ["another migration", migrationIdentity("other", "source")],
     ["the same side", target],
-  ])("the server turns away a client that is %s", async (_who, identity) => {
+  ])("the server rejects a client that is %s", async (_who, identity) => {
     const server = await serve(await authority.issue(target), source);
     const credentials = await authority.issue(identity as typeof source);
     await expect(dial(server, clientTlsOptions(credentials, target))).rejects.toThrow();
-    // Control: the certificate is good for TLS itself, and for one who expects it.
+    // Control: the certificate is good for TLS itself, and for a peer that expects it.
     const welcoming = await serve(await authority.issue(target), identity);
     await expect(dial(welcoming, clientTlsOptions(credentials, target))).resolves.toBeDefined();
   });
@@ -109,7 +109,7 @@ describe("a server and a client of one migration", () => {
     ["a node agent", nodeAgentIdentity("node-1")],
     ["another migration", migrationIdentity("other", "target")],
     ["the same side", source],
-  ])("the client turns away a server that is %s", async (_who, identity) => {
+  ])("the client rejects a server that is %s", async (_who, identity) => {
     const server = await serve(await authority.issue(identity), source);
     const credentials = await authority.issue(source);
     await expect(dial(server, clientTlsOptions(credentials, target))).rejects.toMatchObject({
@@ -124,7 +124,7 @@ describe("a server and a client of one migration", () => {
     await expect(dial(server, careless)).resolves.toBeDefined();
   });
 
-  it("a client without a certificate, of another authority or with one that has expired is turned away", async () => {
+  it("rejects a client without a certificate, of another authority or with an expired one", async () => {
     const server = await serve(await authority.issue(target), source);
     const good = await authority.issue(source);
     const { cert: _cert, key: _key, ...nobody } = clientTlsOptions(good, target);
@@ -142,7 +142,7 @@ describe("a server and a client of one migration", () => {
     await expect(dial(trusting, expired)).rejects.toThrow();
   });
 
-  it("validity is also checked by the clock that was given", async () => {
+  it("also checks validity by the given clock", async () => {
     const server = await serve(await authority.issue(target), source);
     const now = (): Date => new Date(Date.now() + 48 * hour);
     const options = clientTlsOptions(await authority.issue(source), target, { now });
@@ -176,7 +176,7 @@ describe("renewed credentials", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("that cannot be renewed stay as they are, and the log is told", async () => {
+  it("stay if they cannot be renewed, and the failure is logged", async () => {
     const clock = new ManualClock();
     const warnings: unknown[] = [];
     const log = {
@@ -201,7 +201,7 @@ describe("renewed credentials", () => {
     expect(renewed.current).not.toBe(first);
   });
 
-  it("fail at once where there are none to begin with", async () => {
+  it("fail at once if there are none to begin with", async () => {
     const obtain = () => Promise.reject(new Error("no store"));
     await expect(RenewedCredentials.start({ obtain })).rejects.toThrow("no store");
   });

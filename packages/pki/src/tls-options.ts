@@ -6,13 +6,13 @@ import { PkiError } from "./pki-error.ts";
 import { type Purpose, readCertificate } from "./read-certificate.ts";
 import { verifyCertificate } from "./verify-certificate.ts";
 
-/** What a peer's certificate is checked by, besides the expectation. */
+/** What a peer's certificate is verified against, in addition to the expectation. */
 export interface PeerOptions {
-  /** For validity. OpenSSL checks it too, by the host's own clock. */
+  /** For validity. OpenSSL checks it, too, by the host's own clock. */
   readonly now?: () => Date;
 }
 
-/** What both ends give to TLS. */
+/** What both ends pass to TLS. */
 export interface TlsCredentials {
   readonly cert: string;
   readonly key: string;
@@ -23,8 +23,8 @@ export interface TlsCredentials {
 
 /**
  * For `tls.createServer` and `server.setSecureContext`: a client must show a certificate of the trust domain.
- * Who it is, `peerIdentity` tells; call it for every connection. Spread it and set `requestCert: false` for a server
- * that knows its clients by other means.
+ * `peerIdentity` returns its identity; call it for every connection. Spread it and set `requestCert: false` for
+ * a server that knows its clients by other means.
  */
 export function serverTlsOptions(
   credentials: Credentials,
@@ -33,8 +33,8 @@ export function serverTlsOptions(
 }
 
 /**
- * For `tls.connect`: shows the certificate, and goes on only with a server that is as expected, by whatever name or
- * address it was reached. Do not add a `session`: Node checks no identity where one is resumed.
+ * For `tls.connect`: shows the certificate, and continues only with a server that is as expected, whatever name
+ * or address it was reached by. Do not add a `session`: Node checks no identity for a resumed one.
  */
 export function clientTlsOptions(
   credentials: Credentials,
@@ -58,8 +58,8 @@ export function clientTlsOptions(
 }
 
 /**
- * Whom a server is connected to: checks the certificate that a client has shown. Throws a {@link PkiError} where it
- * is not as expected; then destroy the socket.
+ * The peer of a server: verifies the certificate that a client has shown. Throws a {@link PkiError} if it is
+ * not as expected; then destroy the socket.
  */
 export function peerIdentity(
   socket: TLSSocket,
@@ -69,7 +69,7 @@ export function peerIdentity(
 ): Identity {
   const { raw } = socket.getPeerCertificate() as { raw?: Buffer };
   if (!socket.authorized || !raw) {
-    const message = "the client has shown no certificate that is trusted";
+    const message = "the client has not shown a trusted certificate";
     throw new PkiError("PKI_UNTRUSTED", message, { path: "certificate" });
   }
   return checkWith(credentials, expected, "client", options)(raw);

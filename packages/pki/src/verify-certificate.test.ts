@@ -24,7 +24,7 @@ const newAuthority = (trustDomain = "lab"): Promise<CertificateAuthority> =>
 const newKeys = (): Promise<CryptoKeyPair> =>
   crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
 
-/** An authority of our own that signs anything: what somebody with our library but without our rules would make. */
+/** An authority of our own that signs anything, like somebody with our library but without our rules. */
 async function carelessAuthority() {
   const keys = await newKeys();
   const authority = await x509.X509CertificateGenerator.createSelfSigned({
@@ -73,7 +73,7 @@ const verify = (certificate: string, options: Partial<VerifyOptions>): unknown =
     ...options,
   });
 
-/** What is usually done: the chain is right, and the name is in it somewhere. */
+/** The usual check: the chain is right, and the name is in it somewhere. */
 function naivelyTrusts(certificate: string, authorities: string): boolean {
   const leaf = new X509Certificate(certificate);
   const signed = splitPem(authorities).some((pem) =>
@@ -88,7 +88,7 @@ describe("a certificate of our authority", () => {
     authority = await newAuthority();
   });
 
-  it("is trusted for whom it is for, as server and as client", async () => {
+  it("is trusted for its holder, as server and as client", async () => {
     const { certificate, authorities } = await authority.issue(target);
     for (const purpose of ["server", "client"] satisfies Purpose[]) {
       expect(verify(certificate, { authorities, purpose })).toEqual(target);
@@ -109,10 +109,10 @@ describe("a certificate of our authority", () => {
   it.each([
     ["the other side", migrationIdentity(uid, "source")],
     ["a role that has the UID as its name", { role: "node-agent", names: [uid] }],
-    ["one name more", { role: "migration", names: [uid, "target", "x"] }],
-    ["one name less", { role: "migration", names: [uid] }],
+    ["an additional name", { role: "migration", names: [uid, "target", "x"] }],
+    ["a missing name", { role: "migration", names: [uid] }],
   ])(
-    "is not trusted for another: %s; control: its chain and the UID in it are right",
+    "is not trusted for somebody else: %s; control: its chain and the UID in it are right",
     async (_what, identity) => {
       const { certificate, authorities } = await authority.issue(identity);
       expect(() => verify(certificate, { authorities })).toThrow(
@@ -125,7 +125,7 @@ describe("a certificate of our authority", () => {
   it.each([
     ["another migration", migrationIdentity("other", "target")],
     ["a node agent", nodeAgentIdentity("node-1")],
-  ])("is not trusted for another: %s", async (_what, identity) => {
+  ])("is not trusted for somebody else: %s", async (_what, identity) => {
     const { certificate, authorities } = await authority.issue(identity);
     expect(() => verify(certificate, { authorities })).toThrow(
       expect.objectContaining({ code: "PKI_UNTRUSTED", path: "identity" }),
@@ -143,10 +143,10 @@ describe("a certificate of our authority", () => {
     );
   });
 
-  it("is not trusted in another trust domain, nor by those who trust another authority", async () => {
+  it("is not trusted in another trust domain, or by those who trust another authority", async () => {
     const { certificate, authorities } = await authority.issue(target);
     expect(() => verify(certificate, { authorities, trustDomain: "other" })).toThrow(
-      "of trust domain lab",
+      "belongs to trust domain lab",
     );
     const stranger = await newAuthority();
     expect(() => verify(certificate, { authorities: stranger.bundle })).toThrow("is not signed by");
@@ -170,9 +170,9 @@ describe("an authority that signs anything does not make these trusted", () => {
         { type: "url", value: "spiffe://lab/a/b" },
       ],
     ],
-    ["the identity inside a host's name", [{ type: "dns", value: `x, URI:${uri}` }]],
+    ["the identity inside a host name", [{ type: "dns", value: `x, URI:${uri}` }]],
     [
-      "a host's name that ends in quotation marks",
+      "a host name that ends in quotation marks",
       [
         { type: "dns", value: '"' },
         { type: "url", value: uri },
@@ -180,7 +180,7 @@ describe("an authority that signs anything does not make these trusted", () => {
     ],
     ["the identity as a mail address", [{ type: "email", value: uri }]],
     ["an identity with an escape", [{ type: "url", value: uri.replace("target", "t%61rget") }]],
-    ["an identity with a line end", [{ type: "url", value: `${uri}\n` }]],
+    ["an identity with a newline", [{ type: "url", value: `${uri}\n` }]],
     ["an identity with a NUL", [{ type: "url", value: `${uri}\0.example` }]],
   ])("%s; control: the chain is right and the UID is in it", async (_what, names) => {
     const { authorities, sign } = await carelessAuthority();
@@ -220,7 +220,7 @@ describe("an authority that signs anything does not make these trusted", () => {
     expect(() => verify(certificate, { authorities })).toThrow(
       expect.objectContaining({ path: "issuer" }),
     );
-    // Control: with the one in between among the trusted, the signature is right.
+    // Control: with the intermediate one among the trusted, the signature is right.
     expect(naivelyTrusts(certificate, authorities + between.certificate)).toBe(true);
     expect(() => verify(certificate, { authorities: authorities + between.certificate })).toThrow(
       expect.objectContaining({ path: "issuer" }),
@@ -234,7 +234,7 @@ it.each([
   ["a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"],
   ["half a certificate", "-----BEGIN CERTIFICATE-----\nMIIB"],
   ["too much", `-----BEGIN CERTIFICATE-----\n${"A".repeat(100_000)}`],
-])("what is not a certificate is refused: %s", (_what, certificate) => {
+])("refuses what is not a certificate: %s", (_what, certificate) => {
   expect(() => verify(certificate, {})).toThrow(
     expect.objectContaining({ code: "PKI_INPUT_INVALID", path: "certificate" }),
   );

@@ -4,22 +4,22 @@ import { describeIdentity, type Expectation, type Identity, isExpected } from ".
 import { PkiError } from "./pki-error.ts";
 import { type Purpose, parseCertificate, readCertificate } from "./read-certificate.ts";
 
-/** What a certificate is held against. */
+/** What a certificate is verified against. */
 export interface VerifyOptions {
-  /** Who is trusted: certificates of authorities, as PEM one after the other. */
+  /** The trusted authorities' certificates, as PEM one after the other. */
   readonly authorities: string;
   readonly trustDomain: string;
   readonly expected: Expectation;
-  /** What the certificate was shown for. */
+  /** The use of the certificate. */
   readonly purpose: Purpose;
   readonly now?: () => Date;
 }
 
 /**
- * Whether a certificate may be trusted for what it was shown for: signed by one of the authorities itself, valid
- * now, not an authority, of this trust domain, with the purpose, and for exactly the expected identity.
+ * Whether a certificate may be trusted for its use: signed by one of the authorities itself, valid now, not an
+ * authority, of this trust domain, with the purpose, and for exactly the expected identity.
  *
- * @returns whom it is for
+ * @returns its holder
  * @throws a {@link PkiError} `PKI_UNTRUSTED` that says what is wrong with it
  */
 export function verifyCertificate(
@@ -31,17 +31,20 @@ export function verifyCertificate(
   if (!isSigned(parseCertificate(certificate), authorities, time)) {
     throw untrusted("issuer", "is not signed by a trusted authority that is valid now");
   }
-  if (facts.isAuthority) throw untrusted("basicConstraints", "is that of an authority");
+  if (facts.isAuthority) throw untrusted("basicConstraints", "belongs to an authority");
   if (!isWithin(time, facts.notBefore, facts.expires)) {
     const period = `${facts.notBefore.toISOString()} to ${facts.expires.toISOString()}`;
-    throw untrusted("validity", `is valid from ${period}; it is ${time.toISOString()}`);
+    throw untrusted("validity", `is valid from ${period}; it is now ${time.toISOString()}`);
   }
   if (!facts.purposes.includes(purpose)) {
     const found = facts.purposes.join(" and ") || "nothing";
     throw untrusted("extendedKeyUsage", `is for use as ${found}, not as ${purpose}`);
   }
   if (facts.trustDomain !== trustDomain) {
-    throw untrusted("trustDomain", `is of trust domain ${facts.trustDomain}, not ${trustDomain}`);
+    throw untrusted(
+      "trustDomain",
+      `belongs to trust domain ${facts.trustDomain}, not ${trustDomain}`,
+    );
   }
   if (!isExpected(facts.identity, expected)) {
     const [found, wanted] = [facts.identity, expected].map(describeIdentity);
@@ -50,7 +53,7 @@ export function verifyCertificate(
   return facts.identity;
 }
 
-/** Authorities sign directly: nobody in between can be trusted by mistake. */
+/** Authorities sign directly, so no intermediate can be trusted by mistake. */
 function isSigned(certificate: X509Certificate, authorities: string, now: Date): boolean {
   return splitPem(authorities).some((pem) => {
     const authority = parseCertificate(pem);
@@ -63,7 +66,7 @@ function isSigned(certificate: X509Certificate, authorities: string, now: Date):
   });
 }
 
-/** The certificates in a text that has them one after the other. */
+/** The certificates in a text with one after the other. */
 export function splitPem(text: string): string[] {
   return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }

@@ -62,7 +62,7 @@ async function clusterWithGuests(count) {
 
 export const benchmarks = [
   {
-    name: "testing: a cluster starts and stops",
+    name: "testing: start and stop a cluster",
     goal: "under 20 ms",
     subject: {
       name: "createTestCluster, 3 nodes",

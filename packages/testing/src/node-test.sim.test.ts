@@ -61,7 +61,7 @@ test("everything works under node:test", async () => {
   expect([code, output.includes("fail 0")]).toEqual([0, true]);
 });
 
-test("a failure under node:test shows the last changes, the seed and how to play it again", async () => {
+test("a failure under node:test shows the last changes, the seed and how to replay it", async () => {
   const { code, output } = await runNodeTest(story("no"));
   expect(code).toBe(1);
   expect(output).toContain("again: shakeScenario(scenario, { seeds: [1] })");

@@ -12,8 +12,8 @@ export interface AccessAnswer {
 }
 
 /**
- * Asks the cluster's authoriser. Allowed is only what it answers with a plain yes: an answer that fails, is late, says
- * that it could not be told, or denies it as well, is a no.
+ * Asks the cluster's authoriser. Only a plain yes allows the request: an answer that fails, is late, reports an
+ * evaluation error, or also denies, is a no.
  */
 export async function askForAccess(
   client: KubeClient,
@@ -28,7 +28,7 @@ export async function askForAccess(
     const reason = at(status, "reason");
     return { allowed, reason: typeof reason === "string" ? reason.slice(0, 500) : "" };
   } catch (error) {
-    log?.error({ error: describeError(error) }, "leave could not be asked for");
-    return { allowed: false, reason: "it could not be found out who may do this; try again" };
+    log?.error({ error: describeError(error) }, "the access review failed");
+    return { allowed: false, reason: "could not check who may do this; try again" };
   }
 }

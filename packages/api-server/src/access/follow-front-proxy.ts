@@ -7,8 +7,8 @@ import { type FrontProxy, readFrontProxy } from "./front-proxy.ts";
 const place = { namespace: "kube-system", name: "extension-apiserver-authentication" };
 
 /**
- * Calls `found` with what the API server says of its front proxy, now and whenever it changes. What cannot be read leaves
- * the last one in place, and the log is told. Ends with the signal.
+ * Calls `found` with what the API server says about its front proxy, now and whenever it changes. If it cannot be
+ * read, the last value stays in place, and a line is logged. Ends with the signal.
  */
 export async function followFrontProxy(
   client: KubeClient,

@@ -6,14 +6,14 @@ import { ApiServerError } from "../api-server-error.ts";
 
 /** Who may speak for users: what the ConfigMap `extension-apiserver-authentication` says. */
 export interface FrontProxy {
-  /** Authorities of its certificate, as PEM. */
+  /** CAs of its certificate, as PEM. */
   readonly authorities: string;
   /** Common names that its certificate may have; empty means any. */
   readonly allowedNames: readonly string[];
   readonly headers: IdentityHeaders;
 }
 
-/** Reads that ConfigMap. Without an authority there is no front proxy, and nobody may ask for anything. */
+/** Reads that ConfigMap. Without a CA there is no front proxy, and all requests are rejected. */
 export function readFrontProxy(configMap: unknown): FrontProxy {
   const data = at(configMap, "data");
   const authorities = text(at(data, "requestheader-client-ca-file"));
@@ -51,8 +51,8 @@ function strings(value: string, key: string): readonly string[] {
 }
 
 /**
- * Why a connection is not the front proxy's; `undefined` where it is. TLS has checked the certificate by the authorities
- * of the time; it must also be issued by one of those of now, be valid now, be for clients, and have an allowed name.
+ * Why a connection is not the front proxy's; `undefined` if it is. TLS has checked the certificate against the CAs
+ * of that time; it must also be issued by a current CA, be valid now, be for clients, and have an allowed name.
  */
 export function frontProxyFault(
   socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate">,
@@ -60,13 +60,13 @@ export function frontProxyFault(
   now: Date,
 ): string | undefined {
   const certificate = socket.getPeerX509Certificate();
-  if (!certificate) return "the connection shows no certificate";
+  if (!certificate) return "the connection has no certificate";
   if (!socket.authorized) return "the certificate of the connection is not trusted";
   if (!certificates(authorities).some((authority) => isIssuedBy(certificate, authority))) {
-    return "the certificate of the connection is not issued by an authority of the front proxy";
+    return "the certificate of the connection was not issued by a CA of the front proxy";
   }
   if (new Date(certificate.validFrom) > now || new Date(certificate.validTo) < now) {
-    return "the certificate of the connection is not valid now";
+    return "the certificate of the connection is not valid at this time";
   }
   const usages = certificate.keyUsage as readonly string[] | undefined;
   if (usages && !usages.includes(clientAuthentication)) {
@@ -79,10 +79,10 @@ export function frontProxyFault(
     : `the name in the certificate of the connection is ${JSON.stringify(name?.slice(0, 100) ?? "")}, which may not speak for users`;
 }
 
-/** Extended key usage `clientAuth`; Node calls the list of these `keyUsage`. */
+/** Extended key usage `clientAuth`; Node calls this list `keyUsage`. */
 const clientAuthentication = "1.3.6.1.5.5.7.3.2";
 
-/** The one common name; several would be a matter of who reads which. */
+/** The only common name; with several, readers could disagree. */
 function commonName({ subject }: X509Certificate): string | undefined {
   const names = (subject ?? "").split("\n").filter((part) => part.startsWith("CN="));
   return names.length === 1 ? names[0]?.slice(3) : undefined;
@@ -94,7 +94,7 @@ function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): b
 
 const parsed = new Map<string, readonly X509Certificate[]>();
 
-/** The last bundle is remembered: every request asks for it. */
+/** The last bundle is cached, because every request asks for it. */
 function certificates(bundle: string): readonly X509Certificate[] {
   const known = parsed.get(bundle);
   if (known) return known;

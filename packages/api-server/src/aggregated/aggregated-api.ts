@@ -44,7 +44,7 @@ import { openApiDocument, openApiIndex, openApiV2Document } from "./openapi.ts";
 import { relay } from "./relay.ts";
 import { StreamCount, type StreamLimits } from "./stream-limits.ts";
 
-/** What clients are told of the release that serves them: KubeVirt's form. */
+/** The version that clients are shown, in KubeVirt's form. */
 export interface ServerVersion {
   readonly gitVersion: string;
   readonly gitCommit?: string;
@@ -63,7 +63,7 @@ export interface AggregatedApiOptions extends Observers {
   readonly nodeAgentAddress: NodeAgentAddress;
   readonly nodeCalls: NodeCallOptions;
   readonly version: ServerVersion;
-  /** The image that `virtctl guestfs` starts; without it that is not served. */
+  /** The image that `virtctl guestfs` starts; without it, that subresource is not served. */
   readonly guestfs?: Readonly<Record<string, string>> | undefined;
   readonly clock: Clock;
   /** For certificates. */
@@ -71,15 +71,15 @@ export interface AggregatedApiOptions extends Observers {
   readonly streams: StreamLimits;
   /** Milliseconds. */
   readonly pingInterval: number;
-  /** Bytes of a body that are read. */
+  /** Maximum size of a body. */
   readonly maxBody: number;
   /** Milliseconds for a request that is not a stream. */
   readonly requestTimeout: number;
-  /** Refuses addresses that must not be dialed; a test may allow its own. */
+  /** Rejects addresses that must not be dialled; a test may allow its own. */
   readonly addressFault?: ((address: string) => string | undefined) | undefined;
 }
 
-/** Attempts at a request whose writes others overtake. */
+/** Attempts at a request whose writes conflict with others. */
 const maxAttempts = 4;
 
 interface Allowed {
@@ -94,11 +94,11 @@ interface StreamOutcome {
   readonly spec?: AccessReviewSpec | undefined;
   readonly code: number;
   readonly message?: string;
-  /** When a stream that was opened is over. */
+  /** When an open stream has ended. */
   readonly ended?: Promise<void>;
 }
 
-/** The group `subresources.kubevirt.io`: what users type, authorised, planned and carried out. */
+/** The group `subresources.kubevirt.io`: what users request, authorised, planned and carried out. */
 export class AggregatedApi {
   readonly #options: AggregatedApiOptions;
   readonly #streams: StreamCount;
@@ -119,7 +119,7 @@ export class AggregatedApi {
     });
   }
 
-  /** How many streams are open. */
+  /** The number of open streams. */
   get openStreams(): number {
     return this.#streams.size;
   }
@@ -144,17 +144,17 @@ export class AggregatedApi {
     );
   }
 
-  /** Upgrades a request to a stream, or refuses it. Never rejects. */
+  /** Upgrades a request to a stream, or rejects it. Never rejects its promise. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const begun = this.#options.clock.now();
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     socket.once("close", leave);
-    // It is told by `close`.
+    // `close` reports it.
     socket.on("error", leave);
     const outcome = await this.#stream(request, socket, head, gone.signal);
     if (outcome.ended) {
-      // Who joins the stream listens now; what only the greeting needed is let go of.
+      // The stream's own listeners are attached now; what only the greeting needed is released.
       socket.off("close", leave);
       socket.off("error", leave);
     }
@@ -162,7 +162,7 @@ export class AggregatedApi {
     this.#noteEnd(outcome, { method, path: pathOf(url), begun });
   }
 
-  /** Tells of a stream when it has ended. Keeps nothing of the request for that long: a stream may live for days. */
+  /** Logs a stream when it has ended. Keeps nothing of the request until then: a stream may live for days. */
   #noteEnd(
     { ended, ...outcome }: StreamOutcome,
     { method, path, begun }: { method: string; path: string; begun: number },
@@ -220,7 +220,10 @@ export class AggregatedApi {
     }
   }
 
-  /** Leave: for what is open nobody's, else the front proxy's word on who asks, and the cluster's on what they may. */
+  /**
+   * Authorisation: open paths need none; for others the front proxy says who asks, and the cluster what they may
+   * do.
+   */
   async #allowed(
     request: IncomingMessage,
     signal: AbortSignal,
@@ -236,9 +239,12 @@ export class AggregatedApi {
     if (question.kind === "open") return {};
     const fault = proxy
       ? frontProxyFault(request.socket as TLSSocket, proxy, now())
-      : "it is not known yet who the front proxy is";
+      : "the front proxy is not known yet";
     if (fault) {
-      log?.warn({ fault, from: request.socket.remoteAddress }, "a request came from elsewhere");
+      log?.warn(
+        { fault, from: request.socket.remoteAddress },
+        "a request did not come through the front proxy",
+      );
       return forbidden(`requests must come through kube-apiserver: ${fault}`, 401);
     }
     if (question.kind === "denied") return forbidden(question.why);
@@ -279,7 +285,7 @@ export class AggregatedApi {
     return undefined;
   }
 
-  /** Carries out what is planned; returns why not, and else has answered. */
+  /** Carries out the plan; returns why not, or has answered. */
   async #carryOut(
     request: SubresourceRequest,
     response: ServerResponse,
@@ -357,7 +363,7 @@ export class AggregatedApi {
     };
     try {
       const { clock, requestTimeout } = this.#options;
-      // Only the greeting has a limit; the stream lives for as long as both ends do.
+      // Only the greeting has a time limit; the stream lives for as long as both ends do.
       using budget = new TimeBudget(clock, requestTimeout, gone);
       const { signal } = budget;
       const allowed = await this.#allowed(request, signal);
@@ -410,7 +416,7 @@ export class AggregatedApi {
     }
     if (gone.aborted) {
       opened.socket.destroy();
-      return badUpgrade("the client has gone");
+      return badUpgrade("the client disconnected");
     }
     const offers = request.headers["sec-websocket-protocol"] !== undefined;
     socket.write(greeting(opened.accept, offers));
@@ -432,7 +438,7 @@ export class AggregatedApi {
   ): Promise<Refusal | Opened> {
     const { clock, pingInterval, addressFault: judge = addressFault } = this.#options;
     const fault = judge(plan.address);
-    if (fault) return badUpgrade(`the address of the guest is not dialed: ${fault}`);
+    if (fault) return badUpgrade(`the guest's address is not dialled: ${fault}`);
     const port = await dialGuest(plan, { clock, pingInterval });
     const closing = this.#ending.signal;
     const ended = new Promise<void>((resolve) => {
@@ -465,7 +471,7 @@ export class AggregatedApi {
           return internal(error.message);
       }
     }
-    return internal(signal.aborted ? "it took too long; try again" : message.slice(0, 500));
+    return internal(signal.aborted ? "timed out; try again" : message.slice(0, 500));
   }
 }
 
@@ -500,14 +506,14 @@ const tooManyStreams: Refusal = {
   kind: "refused",
   code: 429,
   reason: "TooManyRequests",
-  message: "there are too many streams of this VMI; close some",
+  message: "this VMI has too many open streams; close some",
 };
 
 /** What is wrong with the client's half of the handshake. The key becomes part of a request to the node. */
 function handshakeFault({ headers }: IncomingMessage, key: string): string | undefined {
   if (headers.upgrade?.toLowerCase() !== "websocket") return "upgrade to a WebSocket";
   if (headers["sec-websocket-version"] !== "13") return "use version 13 of WebSockets";
-  if (!/^[A-Za-z0-9+/]{22}==$/.test(key)) return "Sec-WebSocket-Key is not one";
+  if (!/^[A-Za-z0-9+/]{22}==$/.test(key)) return "Sec-WebSocket-Key is not valid";
   const offered = headers["sec-websocket-protocol"];
   if (offered === undefined) return undefined;
   return offered.split(",").some((name) => name.trim() === streamProtocol)

@@ -41,7 +41,7 @@ const who = {
   name: "vm",
 };
 
-test("the log says who asked for what of which VMI, and what came of it; the body is not told", async () => {
+test("the log says who asked for what of which VMI, and the result, but not the body", async () => {
   const freeze = started.path("virtualmachineinstances/vm/freeze");
   const body = JSON.stringify({ unfreezeTimeout: "1m", note: "sesame" });
   expect((await started.ask("PUT", freeze, { body })).code).toBe(200);
@@ -51,7 +51,7 @@ test("the log says who asked for what of which VMI, and what came of it; the bod
   expect(observed).toBe(1);
 });
 
-test("what is not allowed, and what the node refuses, are told with the code", async () => {
+test("rejections by this server and by the node are logged with their code", async () => {
   const pause = started.path("virtualmachineinstances/vm/pause");
   started.access.allow = { allowed: false };
   await started.ask("PUT", pause);
@@ -64,7 +64,7 @@ test("what is not allowed, and what the node refuses, are told with the code", a
   ]);
 });
 
-test("a stream is told once, when it has ended", async () => {
+test("a stream is logged once, when it ends", async () => {
   const socket = await started.stream("virtualmachineinstances/vm/console");
   if (typeof socket === "number") throw new Error(`refused with ${socket}`);
   expect(asked()).toEqual([]);
@@ -73,7 +73,7 @@ test("a stream is told once, when it has ended", async () => {
   expect(asked()).toMatchObject([{ ...who, verb: "get", subresource: "console", code: 101 }]);
 });
 
-test("paths that are not served do not make names of metrics", async () => {
+test("unknown paths do not create metric labels", async () => {
   for (const rest of ["virtualmachineinstances/vm/x1", "virtualmachineinstances/vm/x2", "x3"]) {
     await started.ask("GET", started.path(rest));
   }
@@ -82,7 +82,7 @@ test("paths that are not served do not make names of metrics", async () => {
   );
 });
 
-test("reviews are counted by what was decided", async () => {
+test("reviews are counted by their decision", async () => {
   const review = {
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",

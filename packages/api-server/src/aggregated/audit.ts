@@ -1,7 +1,7 @@
 import type { Observers } from "@virtkit/api/observe";
 import type { AccessReviewSpec } from "@virtkit/api/subresources/server";
 
-/** What is kept of a request: who asked for what, and what came of it. */
+/** What is recorded of a request: who asked for what, and the result. */
 export interface AuditedRequest {
   readonly spec?: AccessReviewSpec | undefined;
   readonly method: string;
@@ -11,7 +11,7 @@ export interface AuditedRequest {
   readonly message?: string | undefined;
 }
 
-/** Tells the log and the counters of a request. What was sent and answered is not told: it may be secret. */
+/** Logs and counts a request. Its body and answer are not logged, because they may be secret. */
 export function audit(
   { spec, method, path, code, seconds, message }: AuditedRequest,
   { log, metrics }: Observers,

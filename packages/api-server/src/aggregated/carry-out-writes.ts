@@ -19,11 +19,11 @@ import { serverResources } from "../resources.ts";
 /** What became of planned writes. */
 export type WritesOutcome =
   | { readonly kind: "done" }
-  /** A test failed: somebody else was faster, and with another look at the object it may go well. */
+  /** A test failed because somebody else was faster; it may succeed after another read. */
   | { readonly kind: "overtaken"; readonly refusal: Refusal }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** Carries out the writes in order. Where a later one fails the first is taken back, if there is a way. */
+/** Carries out the writes in order. If a later one fails, the first is undone if possible. */
 export async function carryOutWrites(
   { writes, undo }: PlannedWrites,
   namespace: string,
@@ -40,7 +40,7 @@ export async function carryOutWrites(
       if (index > 0 && undo) await takenBack(undo, namespace, options);
       const failure = failureOf(error);
       const refusal = writeRefusal(write, failure);
-      // What was taken back, or was the first, has left nothing: it may be planned anew.
+      // A write that was undone, or was the first, has left nothing: the request may be planned again.
       const isClean = index === 0 || undo !== undefined;
       return { kind: failure.kind === "test-failed" && isClean ? "overtaken" : "refused", refusal };
     }
@@ -56,7 +56,7 @@ async function takenBack(
   try {
     await carryOut(undo, namespace, options);
   } catch (error) {
-    options.log?.warn({ error: describeError(error) }, "a write was not taken back");
+    options.log?.warn({ error: describeError(error) }, "a write was not undone");
   }
 }
 
@@ -87,7 +87,7 @@ async function carryOut(
   }
 }
 
-/** The API server names no cause where a test of a patch fails; where it does not take an object it does. */
+/** The API server names no cause if a test of a patch fails, but does if it rejects an object. */
 function failureOf(error: unknown): WriteFailure {
   const message = isKubeError(error) ? error.message : describeError(error);
   if (!isKubeError(error)) return { kind: "other", message };

@@ -8,7 +8,7 @@ import { otherResources, type ServerResources, serverResources } from "../resour
 import { AdmissionCluster } from "../webhooks/admission-cluster.ts";
 import { existing, LiveReads } from "../webhooks/live-reads.ts";
 
-/** Where a node's agent is. */
+/** The address of a node's agent. */
 export type NodeAgentAddress = (
   node: string,
   options: { readonly signal: AbortSignal },
@@ -105,7 +105,7 @@ export class ClusterLookup implements SubresourceLookup {
   }
 }
 
-/** Finds the agent's Pod on a node, by the labels that KubeVirt gives it; `undefined` where none is ready. */
+/** Finds the agent's Pod on a node by KubeVirt's labels; `undefined` if none is ready. */
 export function agentPodAddress(
   client: KubeClient,
   { namespace, names }: { readonly namespace: string; readonly names: Names },

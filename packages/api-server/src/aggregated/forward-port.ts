@@ -19,8 +19,8 @@ export interface GuestPort {
 const dialTimeout = 10_000;
 
 /**
- * Why an address is not dialed for a client. What a guest says of itself must not lead into this Pod, to its node's
- * services, or to everybody.
+ * Why an address is not dialled for a client. What a guest says about itself must not lead into this Pod, to its
+ * node's services, or to everybody.
  */
 export function addressFault(address: string): string | undefined {
   const octets = parseIp(address);
@@ -30,12 +30,12 @@ export function addressFault(address: string): string | undefined {
     const [a = 0, b = 0] = v4;
     if (a === 127 || a === 0) return "it is an address of this host";
     if (a === 169 && b === 254) return "it is a link-local address";
-    return a >= 224 ? "it is not the address of one host" : undefined;
+    return a >= 224 ? "it is not the address of a single host" : undefined;
   }
   const [a = 0, b = 0] = octets;
   if (octets.slice(0, 15).every((octet) => octet === 0)) return "it is an address of this host";
   if (a === 0xfe && (b & 0xc0) === 0x80) return "it is a link-local address";
-  return a === 0xff ? "it is not the address of one host" : undefined;
+  return a === 0xff ? "it is not the address of a single host" : undefined;
 }
 
 /** The IPv4 address in `::ffff:a.b.c.d`. */
@@ -44,7 +44,7 @@ function mapped(octets: readonly number[]): readonly number[] | undefined {
   return prefix && octets[10] === 0xff && octets[11] === 0xff ? octets.slice(12) : undefined;
 }
 
-/** Dials the port of a guest. Rejects where nobody listens. */
+/** Dials the port of a guest. Rejects if nobody listens. */
 export async function dialGuest(
   { protocol, address, port }: PlannedDial,
   { clock, pingInterval }: { readonly clock: Clock; readonly pingInterval: number },
@@ -81,7 +81,7 @@ function joinTcp(client: WebSocket, guest: Duplex, pings: Pings): Promise<void> 
       resolve();
     };
     guest.on("error", () => guest.destroy());
-    // The peer broke the protocol, or has gone: `ws` closes it.
+    // The peer broke the protocol or is gone: `ws` closes it.
     stream.on("error", () => guest.destroy());
     guest.once("close", () => client.close(streamCloseCodes.ended));
     client.once("close", () => {
@@ -92,7 +92,7 @@ function joinTcp(client: WebSocket, guest: Duplex, pings: Pings): Promise<void> 
   });
 }
 
-/** One datagram is one message, both ways. A client that is slow loses datagrams, as on a network. */
+/** One datagram is one message, both ways. A slow client loses datagrams, as on a network. */
 async function udpPort(address: string, port: number, pings: Pings): Promise<GuestPort> {
   const socket = createSocket(address.includes(":") ? "udp6" : "udp4");
   await new Promise<void>((resolve, reject) => {
@@ -100,7 +100,7 @@ async function udpPort(address: string, port: number, pings: Pings): Promise<Gue
     socket.connect(port, address, resolve);
   });
   let isOpen = true;
-  // The client's connection and its WebSocket end at different moments, and a socket that is closed twice throws.
+  // The client's connection and its WebSocket end at different moments, and closing a socket twice throws.
   const close = (): void => {
     if (isOpen) socket.close();
     isOpen = false;
@@ -111,13 +111,13 @@ async function udpPort(address: string, port: number, pings: Pings): Promise<Gue
       new Promise((resolve) => {
         const stop = keepAlive(client, pings);
         const failed = (): void => client.close(streamCloseCodes.failed);
-        // Also that nobody listens there, which the guest's kernel says.
+        // Including a port where nobody listens, which the guest's kernel reports.
         socket.on("error", failed);
         socket.on("message", (datagram) => {
           if (client.bufferedAmount < maxStreamMessage) client.send(datagram, { binary: true });
         });
         client.on("message", (data, isBinary) => {
-          // Without a callback nobody hears that a datagram is too long.
+          // Without a callback, a datagram that is too long goes unnoticed.
           if (isBinary && isOpen) socket.send(data as Buffer, (error) => error && failed());
         });
         client.once("close", () => {
@@ -129,7 +129,7 @@ async function udpPort(address: string, port: number, pings: Pings): Promise<Gue
   };
 }
 
-/** Pings without an answer after which a client counts as gone: a minute, with a ping a second as KubeVirt has it. */
+/** Unanswered pings after which a client counts as gone: a minute, with one ping per second as in KubeVirt. */
 const mostUnanswered = 60;
 
 function keepAlive(client: WebSocket, { clock, pingInterval }: Pings): () => void {
@@ -137,7 +137,8 @@ function keepAlive(client: WebSocket, { clock, pingInterval }: Pings): () => voi
   client.on("pong", () => {
     unanswered = 0;
   });
-  // `ws` closes the client after an error, in bounded time. To cut the connection here could lose the frame that says why.
+  // `ws` closes the client after an error, in bounded time. Cutting the connection here could lose the frame that
+  // says why.
   client.on("error", () => {});
   return every(clock, pingInterval, () => {
     unanswered += 1;

@@ -19,7 +19,7 @@ function bigLength(length: number): Buffer {
   return bytes;
 }
 
-test("the edges of frames are found however the bytes are cut", () => {
+test("finds the edges of frames, however the bytes are split", () => {
   const frames = [0, 1, 125, 126, 127, 65_535, 65_536, 3].flatMap((n) => [
     frame(n),
     frame(n, true),

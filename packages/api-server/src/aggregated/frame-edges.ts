@@ -1,11 +1,11 @@
 /**
- * Tells where WebSocket frames begin and end in a stream of bytes, by their heads alone: payload is counted, not looked
- * at. Between two frames another one, such as a ping, may be put.
+ * Finds where WebSocket frames begin and end in a stream of bytes, from their headers alone: payload is counted,
+ * not inspected. Another frame, such as a ping, may be inserted between two frames.
  */
 export class FrameEdges {
-  /** Bytes of payload that are still to come. */
+  /** Bytes of payload still to come. */
   #rest = 0;
-  /** The head of the frame that has begun, as far as it has come. */
+  /** The header of the current frame, as far as it has arrived. */
   readonly #head = Buffer.alloc(14);
   #seen = 0;
 
@@ -14,7 +14,7 @@ export class FrameEdges {
     return this.#rest === 0 && this.#seen === 0;
   }
 
-  /** Takes note of bytes that pass. */
+  /** Records bytes that pass. */
   pass(chunk: Uint8Array): void {
     let at = 0;
     while (at < chunk.length) {
@@ -32,7 +32,7 @@ export class FrameEdges {
     }
   }
 
-  /** The length of the payload, once the head is complete. */
+  /** The length of the payload, once the header is complete. */
   #length(): number | undefined {
     if (this.#seen < 2) return undefined;
     const second = this.#head[1] as number;

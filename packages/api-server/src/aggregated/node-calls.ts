@@ -29,22 +29,22 @@ export interface NodeAnswer {
   readonly contentType: string | undefined;
 }
 
-/** A stream that a node agent opened: its socket, and how it greeted. */
+/** A stream that a node agent opened: its socket and its greeting. */
 export interface NodeStream {
   readonly socket: Duplex;
-  /** What came behind the greeting. */
+  /** What followed the greeting. */
   readonly head: Buffer;
   readonly accept: string;
 }
 
-/** The longest answers that are read: a screenshot of a large display, a list of file systems. */
+/** Maximum sizes of answers: a screenshot of a large display, a list of file systems. */
 const maxImage = 64 * 1024 * 1024;
 const maxJson = 4 * 1024 * 1024;
 const maxWords = 16 * 1024;
 
 /**
- * Asks a node agent over mutual TLS: it must show the certificate of exactly that node, whatever address it has. The UID
- * of the VMI goes along, so that another VMI of the same name is not meant.
+ * Asks a node agent over mutual TLS: it must present the certificate of exactly that node, whatever its address.
+ * The request carries the VMI's UID, so that it cannot reach another VMI with the same name.
  */
 export function callNode(
   plan: PlannedNodeCall,
@@ -54,7 +54,7 @@ export function callNode(
   const { method, answer, timeout } = nodeRoutes[plan.request.subresource];
   const body = Buffer.from(plan.body);
   if (body.length > maxNodeRequestBody) {
-    const message = `the body is longer than the ${maxNodeRequestBody} bytes that a node takes`;
+    const message = `the body is longer than the ${maxNodeRequestBody} bytes that a node accepts`;
     return Promise.reject(new ApiServerError("API_SERVER_BODY_TOO_LONG", message));
   }
   return new Promise((resolve, reject) => {
@@ -87,8 +87,8 @@ export function callNode(
 }
 
 /**
- * Opens a stream of a guest. The node agent greets the client itself: it is given the client's key, and what comes
- * then is passed on byte by byte.
+ * Opens a stream of a guest. The node agent greets the client itself: it receives the client's key, and everything
+ * after that is passed on byte by byte.
  */
 export function openNodeStream(
   plan: PlannedNodeCall,
@@ -111,7 +111,7 @@ export function openNodeStream(
       },
       timeout,
     });
-    const stop = (): void => void call.destroy(new Error("the client has gone"));
+    const stop = (): void => void call.destroy(new Error("the client disconnected"));
     signal.addEventListener("abort", stop, { once: true });
     call.once("timeout", () => call.destroy(unreachable(plan, "it did not answer in time")));
     call.once("error", (error) => reject(unreachable(plan, error.message, error)));
@@ -121,7 +121,7 @@ export function openNodeStream(
       const accept = response.headers["sec-websocket-accept"];
       if (signal.aborted || accept === undefined) {
         socket.destroy();
-        reject(unreachable(plan, "its greeting is not one of a WebSocket"));
+        reject(unreachable(plan, "its greeting is not that of a WebSocket"));
       } else resolve({ socket, head, accept });
     });
     call.once("response", (response) => {
@@ -146,7 +146,7 @@ function connectionTo(
     host: address,
     port,
     path: nodeRequestPath(asked),
-    // Each connection is checked: an agent of Node would resume sessions, for which nobody is checked.
+    // Each connection is verified: an HTTP agent of Node would resume sessions without verification.
     agent: false,
   };
 }
@@ -154,8 +154,8 @@ function connectionTo(
 const contexts = new WeakMap<Credentials, SecureContext>();
 
 /**
- * What OpenSSL keeps of credentials, made once for all connections with them: a console that is open for days would
- * else hold a copy of its own. Whom a connection reaches is checked for each of them.
+ * What OpenSSL keeps per set of credentials, created once for all connections that use them: otherwise, a console
+ * that is open for days would hold its own copy. The peer is still verified for each connection.
  */
 function secureContextOf(credentials: Credentials, tls: object): SecureContext {
   const known = contexts.get(credentials);

@@ -46,7 +46,7 @@ test("OpenAPI v2 and v3 list each route of each version with its method, and not
   );
 });
 
-test("OpenAPI v2 has what v2 asks for: each name of a path as a parameter with a type, and each ID once", () => {
+test("OpenAPI v2 is valid: each path parameter is declared with a type, and each operation ID is unique", () => {
   const ids: unknown[] = [];
   for (const [path, item] of entries(openApiV2Document(names)["paths"])) {
     const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

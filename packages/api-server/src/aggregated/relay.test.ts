@@ -28,7 +28,7 @@ async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await turn();
 }
 
-test("a client that floods a node that does not read is not read either, so that memory stays bounded", async () => {
+test("stops reading from a client that floods a node that does not read, so memory stays bounded", async () => {
   const { client, taken } = flooding();
   const node = deaf();
   const stop = new AbortController();

@@ -6,16 +6,16 @@ import { FrameEdges, pingFrame } from "./frame-edges.ts";
 /** How two sockets are joined. */
 export interface RelayOptions {
   readonly clock: Clock;
-  /** Milliseconds between pings to the client, so that nobody on the way takes it for dead. */
+  /** Milliseconds between pings to the client, so that nothing on the path considers it dead. */
   readonly pingInterval: number;
   /** Ends both. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Joins a client and a node agent that have agreed on a WebSocket, until either ends. Bytes are passed on as they come;
- * while one side is slow nothing is read from the other. Pings go to the client between two frames; its answers go to
- * the node agent, which passes them over.
+ * Joins a client and a node agent that have agreed on a WebSocket, until either ends. Bytes are passed on as they
+ * arrive; while one side is slow, nothing is read from the other. Pings go to the client between two frames; its
+ * answers go to the node agent, which ignores them.
  */
 export function relay(client: Duplex, node: Duplex, options: RelayOptions): Promise<void> {
   const edges = new FrameEdges();
@@ -42,7 +42,7 @@ export function relay(client: Duplex, node: Duplex, options: RelayOptions): Prom
     options.signal?.addEventListener("abort", cut, { once: true });
     let open = 2;
     const closed = (other: Duplex) => (): void => {
-      // What it has sent before is still written; what it did not take is nobody's, and is read so that the end is seen.
+      // What it sent before is still written; the rest has no reader, and is read only to see the end.
       other.end();
       other.resume();
       open -= 1;
@@ -64,7 +64,7 @@ export function relay(client: Duplex, node: Duplex, options: RelayOptions): Prom
   });
 }
 
-/** Milliseconds that a side has to take what was sent to it after the other has ended. */
+/** Milliseconds that a side has to accept what was sent to it after the other has ended. */
 const lingerTime = 5000;
 
 function lingering(socket: Duplex, clock: Clock): void {

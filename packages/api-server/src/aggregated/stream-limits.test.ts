@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { StreamCount } from "./stream-limits.ts";
 
-test("a VMI has its share of streams, all have theirs, and a place is given back once", () => {
+test("limits streams per VMI and in total, and frees a place only once", () => {
   const count = new StreamCount({ perVmi: 2, inAll: 3 });
   const first = count.take("a");
   expect(count.take("a")).toBeDefined();

@@ -1,11 +1,11 @@
 /** How many streams there may be at the same time. */
 export interface StreamLimits {
-  /** Of one VMI. */
+  /** Per VMI. */
   readonly perVmi: number;
   readonly inAll: number;
 }
 
-/** Counts streams, so that nobody can fill the server, nor keep others from a VMI of theirs. */
+/** Counts streams, so that nobody can fill the server, or keep others from their own VMI. */
 export class StreamCount {
   readonly #limits: StreamLimits;
   readonly #counts = new Map<string, number>();
@@ -15,12 +15,12 @@ export class StreamCount {
     this.#limits = limits;
   }
 
-  /** How many there are. */
+  /** The number of streams. */
   get size(): number {
     return this.#all;
   }
 
-  /** Takes a place for a stream of a VMI and returns how to give it back; `undefined` where there is none. */
+  /** Takes a place for a stream of a VMI and returns a function that frees it; `undefined` if there is none. */
   take(vmi: string): (() => void) | undefined {
     const count = this.#counts.get(vmi) ?? 0;
     if (count >= this.#limits.perVmi || this.#all >= this.#limits.inAll) return undefined;

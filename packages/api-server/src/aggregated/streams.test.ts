@@ -64,7 +64,7 @@ test.each(["console", "vnc"])(
   },
 );
 
-test("pings come between frames, and a stream outlives them", async () => {
+test("sends pings between frames, and the stream survives them", async () => {
   const socket = await open("virtualmachineinstances/vm/console");
   let pings = 0;
   socket.on("ping", () => {
@@ -75,7 +75,7 @@ test("pings come between frames, and a stream outlives them", async () => {
   await closed(socket);
 });
 
-test("a port of the guest is forwarded, and one where nobody listens is refused", async () => {
+test("forwards a port of the guest, and rejects a port where nobody listens", async () => {
   const { port } = guest.address() as { port: number };
   const socket = await open(`virtualmachineinstances/vm/portforward/${port}/tcp`);
   await echoes(socket, 1_000_000);
@@ -83,7 +83,7 @@ test("a port of the guest is forwarded, and one where nobody listens is refused"
   expect(await started.stream("virtualmachines/vm/portforward/1")).toBe(500);
 });
 
-test("a UDP port of the guest is forwarded: a message is a datagram, and what is not binary is not sent", async () => {
+test("forwards a UDP port of the guest: one message is one datagram, and text messages are not sent", async () => {
   const guestPort = createSocket("udp4");
   guestPort.on("message", (datagram, { address, port }) => {
     guestPort.send(Buffer.concat([Buffer.from(`${datagram.length}:`), datagram]), port, address);
@@ -113,7 +113,7 @@ test("a UDP port of the guest is forwarded: a message is a datagram, and what is
   guestPort.close();
 });
 
-test("a UDP port where nobody listens ends the stream once the guest says so", async () => {
+test("a UDP port where nobody listens ends the stream once the guest reports it", async () => {
   const free = createSocket("udp4");
   free.bind(0, "127.0.0.1");
   await once(free, "listening");
@@ -127,7 +127,7 @@ test("a UDP port where nobody listens ends the stream once the guest says so", a
   await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
 });
 
-test("a message over the limit ends its stream, and no other", async () => {
+test("a message over the limit ends its own stream and no other", async () => {
   const { port } = guest.address() as { port: number };
   const socket = await open(`virtualmachineinstances/vm/portforward/${port}`);
   const other = await open("virtualmachineinstances/vm/console");
@@ -138,7 +138,7 @@ test("a message over the limit ends its stream, and no other", async () => {
   await closed(other);
 });
 
-test("a frame that is longer than the node takes ends its console, and no other", async () => {
+test("a frame longer than the node accepts ends its console and no other", async () => {
   const [socket, other] = [
     await open("virtualmachineinstances/vm/console"),
     await open("virtualmachineinstances/vm/console"),
@@ -150,7 +150,7 @@ test("a frame that is longer than the node takes ends its console, and no other"
   await closed(other);
 });
 
-test("of a flood of clients as many get a stream as may, the rest a 429, and other requests an answer", async () => {
+test("in a flood of clients, the limit's number get a stream, the rest a 429, and other requests an answer", async () => {
   const console = "virtualmachineinstances/vm/console";
   const flood = Array.from({ length: 60 }, () => started.stream(console));
   expect((await started.ask("GET", "/healthz")).code).toBe(200);
@@ -164,7 +164,7 @@ test("of a flood of clients as many get a stream as may, the rest a 429, and oth
   await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
 });
 
-test("a VMI has so many streams and no more, until one ends", async () => {
+test("a VMI has at most so many streams, until one ends", async () => {
   const console = "virtualmachineinstances/vm/console";
   const sockets = await Promise.all([open(console), open(console), open(console)]);
   expect(await started.stream(console)).toBe(429);
@@ -176,12 +176,12 @@ test("a VMI has so many streams and no more, until one ends", async () => {
   await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
 });
 
-test("what the node refuses is told before the upgrade", async () => {
+test("a rejection by the node is reported before the upgrade", async () => {
   started.node.answer = { code: 404, body: "no such VMI" };
   expect(await started.stream("virtualmachineinstances/vm/console")).toBe(404);
 });
 
-test("another subprotocol, and leave that is not given, are refused", async () => {
+test("rejects an unknown subprotocol and a user without permission", async () => {
   const console = "virtualmachineinstances/vm/console";
   expect(await started.stream(console, { protocol: "base64.example" })).toBe(400);
   started.access.allow = { allowed: false };
@@ -190,7 +190,7 @@ test("another subprotocol, and leave that is not given, are refused", async () =
   expect(started.server.openStreams).toBe(0);
 });
 
-test("a stream that is flooded ends when its client does, and leaves nothing", async () => {
+test("a flooded stream ends with its client and leaves nothing behind", async () => {
   const socket = await open("virtualmachineinstances/vm/console");
   for (let i = 0; i < 200; i++) socket.send(Buffer.alloc(100_000));
   socket.terminate();

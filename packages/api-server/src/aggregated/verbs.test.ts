@@ -31,7 +31,7 @@ test("pause reaches the VMI's node, with the UID of the VMI that was read", asyn
   ]);
 });
 
-test("leave is asked for exactly what the path names", async () => {
+test("asks for permission for exactly what the path names", async () => {
   await put("virtualmachineinstances/vm/sev/injectlaunchsecret");
   expect(started.reviews).toEqual([
     {
@@ -54,9 +54,9 @@ test.each([
   ["no", { allowed: false, reason: "no role" }],
   ["yes and no", { allowed: true, denied: true }],
   ["nothing", undefined],
-  ["something else than yes", { allowed: "true" }],
+  ["anything other than yes", { allowed: "true" }],
   ["a failure", new Error("no answer")],
-])("%s as the answer to who may do it is a no, and nothing happens", async (_, allow) => {
+])("%s from the access review means no, and nothing happens", async (_, allow) => {
   started.access.allow = allow;
   const answer = await put("virtualmachineinstances/vm/pause");
   expect(answer).toMatchObject({ code: 403, json: { kind: "Status", reason: "Forbidden" } });
@@ -85,7 +85,7 @@ test("stop changes the VM, and a dry run does not", async () => {
   expect(await strategy()).toBe("Halted");
 });
 
-test("what the node refuses is told with its own words and code, as a Status", async () => {
+test("a rejection by the node is passed on with its message and code, as a Status", async () => {
   started.node.answer = { code: 409, body: "the guest is busy" };
   expect(await put("virtualmachineinstances/vm/freeze")).toMatchObject({
     code: 409,
@@ -96,13 +96,13 @@ test("what the node refuses is told with its own words and code, as a Status", a
   expect(info).toMatchObject({ code: 500, json: { kind: "Status" } });
 });
 
-test("a guest's facts are passed on as they are", async () => {
+test("facts about the guest are passed on unchanged", async () => {
   started.node.answer = { code: 200, body: '{"hostname":"h"}' };
   const info = await started.ask("GET", started.path("virtualmachineinstances/vm/guestosinfo"));
   expect(info).toMatchObject({ code: 200, json: { hostname: "h" } });
 });
 
-test("what does not exist is told as such, and what is not served too", async () => {
+test("reports unknown objects and unknown subresources as such", async () => {
   expect(await put("virtualmachineinstances/other/pause")).toMatchObject({
     code: 404,
     json: { reason: "NotFound", details: { kind: "virtualmachineinstance", name: "other" } },
@@ -132,7 +132,7 @@ test("an instance type that does not exist is a conflict of the VM", async () =>
   expect(answer).toMatchObject({ code: 400, json: { reason: "BadRequest" } });
 });
 
-test("discovery names the group and everything that it serves, to everybody", async () => {
+test("discovery shows the group and everything it serves to everybody", async () => {
   const options = { certificate: null, headers: {} };
   const group = await started.ask("GET", "/apis/subresources.kubevirt.io", options);
   expect(group.json).toMatchObject({ kind: "APIGroup", name: "subresources.kubevirt.io" });

@@ -2,7 +2,7 @@ import type { Names } from "@virtkit/api/names";
 import { subresourceVersions } from "@virtkit/api/subresources/server";
 import type { KubeObject } from "@virtkit/kube";
 
-/** The objects that make an API server pass requests for our group on to a Service. */
+/** The objects that make an API server pass requests for our group to a Service. */
 export function apiServices(
   service: { readonly namespace: string; readonly name: string; readonly port?: number },
   caBundle: string,

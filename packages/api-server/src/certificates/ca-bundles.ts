@@ -5,14 +5,14 @@ import { subresourceVersions } from "@virtkit/api/subresources/server";
 import { isNotFound, type JsonPatchOperation, type KubeClient, type Resource } from "@virtkit/kube";
 import { otherResources } from "../resources.ts";
 
-/** The objects that must name the authorities of the server's certificate. */
+/** The objects that must contain the CAs of the server's certificate. */
 export interface BundledObjects {
   readonly mutatingWebhooks: readonly string[];
   readonly validatingWebhooks: readonly string[];
   readonly apiServices: readonly string[];
 }
 
-/** The names of those that this package makes. */
+/** The names of the objects that this package creates. */
 export function bundledObjects({ groups }: Pick<Names, "groups">): BundledObjects {
   return {
     mutatingWebhooks: ["virt-api-mutator"],
@@ -22,8 +22,8 @@ export function bundledObjects({ groups }: Pick<Names, "groups">): BundledObject
 }
 
 /**
- * Writes the bundle into every object that has another one; an object that does not exist is passed over. A write names
- * what was found, so that it takes nothing back. Returns how many were written.
+ * Writes the bundle into every object that has another one; an object that does not exist is skipped. A write is
+ * conditional on what was read, so that it reverts nothing. Returns how many were written.
  */
 export async function keepBundles(
   client: KubeClient,
@@ -47,13 +47,13 @@ export async function keepBundles(
       written += 1;
     } catch (error) {
       if (isNotFound(error)) continue;
-      log?.warn({ name, error: describeError(error) }, "a bundle of authorities was not written");
+      log?.warn({ name, error: describeError(error) }, "a CA bundle was not written");
     }
   }
   return written;
 }
 
-/** The patch that gives an object this bundle; empty where it has it. */
+/** The patch that gives an object this bundle; empty if it already has it. */
 export function bundlePatch(found: unknown, value: string): readonly JsonPatchOperation[] {
   const places = Array.isArray(at(found, "webhooks"))
     ? objects(at(found, "webhooks")).map((hook, index) => ({

@@ -22,25 +22,25 @@ import { publishBundle } from "./publish-bundle.ts";
 export interface CertificateSignerOptions extends Observers {
   readonly client: KubeClient;
   readonly authority: CertificateAuthority;
-  /** Where the platform is installed: there the bundle of authorities is published. */
+  /** Where the platform is installed, and the CA bundle is published. */
   readonly namespace: string;
-  /** The platform's own accounts: the agents of nodes may ask. */
+  /** The platform's own accounts: node agents may ask. */
   readonly accounts: ServiceAccounts;
   readonly names: Names;
-  /** Milliseconds between looks at the authorities. Default 10 minutes. */
+  /** Milliseconds between checks of the CAs. Default 10 minutes. */
   readonly publishInterval?: number;
   readonly clock?: Clock;
 }
 
 /** A signer that was made by {@link createCertificateSigner}. */
 export interface CertificateSigner {
-  /** Publishes who is trusted, and answers requests until the signal. Several processes may do so at once. */
+  /** Publishes the trusted CAs, and answers requests until the signal. Several processes may do so at once. */
   run(options: { readonly signal: AbortSignal }): Promise<void>;
-  /** For a health check; empty where all is well. */
+  /** For a health check; empty if all is well. */
   problems(): readonly string[];
 }
 
-/** A CertificateSigningRequest, as far as a signer looks at it. */
+/** The parts of a CertificateSigningRequest that a signer uses. */
 interface SigningRequest extends KubeObject {
   readonly spec?: Requester & {
     readonly signerName?: string;
@@ -52,7 +52,7 @@ interface SigningRequest extends KubeObject {
   readonly status?: Readonly<Record<string, unknown>>;
 }
 
-/** What a certificate of ours is for. */
+/** What our certificates are for. */
 const usages = ["digital signature", "key encipherment", "server auth", "client auth"];
 
 /**
@@ -77,7 +77,7 @@ export function createCertificateSigner(options: CertificateSignerOptions): Cert
   };
   const publishing = (): void => {
     publish().catch((error: unknown) =>
-      log?.warn({ error: describeError(error) }, "the bundle of authorities was not published"),
+      log?.warn({ error: describeError(error) }, "the CA bundle was not published"),
     );
   };
   const controller = createController({
@@ -101,7 +101,7 @@ export function createCertificateSigner(options: CertificateSignerOptions): Cert
   };
 }
 
-/** One look at one request. */
+/** Handles one request once. */
 class RequestPass {
   readonly #options: CertificateSignerOptions;
   readonly #publish: () => Promise<void>;
@@ -122,7 +122,7 @@ class RequestPass {
       return undefined;
     } catch (error) {
       if (isNotFound(error)) return undefined;
-      // Another replica was faster; once more, in case it did not get to the end.
+      // Another replica was faster; look once more, in case it did not finish.
       if (isConflict(error)) return { requeueAfter: 1_000 };
       throw error;
     }
@@ -147,7 +147,7 @@ class RequestPass {
     }
     const other = (spec.usages ?? []).find((usage) => !usages.includes(usage));
     if (other !== undefined) {
-      const message = `the usage ${JSON.stringify(other)} is not given; ask for ${usages.join(", ")}`;
+      const message = `the usage ${JSON.stringify(other)} is not allowed; request ${usages.join(", ")}`;
       return await this.#refuse(found, "WrongUsage", message);
     }
     const migration = await this.#migration(found, identity);
@@ -156,7 +156,7 @@ class RequestPass {
     await this.#sign(found, publicKey, identity);
   }
 
-  /** Live: what a cache says may be of a migration that has ended. */
+  /** Live: a cache may describe a migration that has ended. */
   async #migration(
     { metadata }: SigningRequest,
     { role }: Identity,
@@ -186,7 +186,7 @@ class RequestPass {
     const { authority, client, log, metrics } = this.#options;
     const resource = otherResources.signingRequests;
     const who = describeIdentity(identity);
-    // Whoever gets the certificate must find its authority in the bundle.
+    // Whoever gets the certificate must find its CA in the bundle.
     await this.#publish();
     const certificate = await authority.sign(publicKey, identity);
     const approved = hasCondition(found, "Approved")
@@ -207,7 +207,7 @@ class RequestPass {
 
   async #refuse(found: SigningRequest, reason: string, message: string): Promise<void> {
     const { client, log, metrics } = this.#options;
-    // Somebody else may have approved it: that makes nobody who he is not.
+    // Somebody else may have approved it, which changes nobody's identity.
     const type = hasCondition(found, "Approved") ? "Failed" : "Denied";
     const subresource = type === "Failed" ? "status" : "approval";
     const refused = withCondition(found, type, reason, message);
@@ -216,7 +216,7 @@ class RequestPass {
     const { username } = found.spec ?? {};
     log?.warn(
       { request: found.metadata.name, username, reason },
-      `a certificate was refused: ${message}`,
+      `a certificate request was denied: ${message}`,
     );
   }
 }

@@ -16,7 +16,7 @@ import { SecretAuthorityStore } from "./secret-authority-store.ts";
 const place = { namespace: "default", name: "virtkit-ca" };
 const trustDomain = "test.example";
 
-test("replicas that start at the same moment agree on one authority", async () => {
+test("replicas that start at the same time agree on one CA", async () => {
   const cluster = new InProcessApiServer();
   const open = () =>
     CertificateAuthority.open({
@@ -43,7 +43,7 @@ test("replicas that start at the same moment agree on one authority", async () =
   expect(new Set(naive.map(({ bundle }) => bundle)).size).toBe(2);
 });
 
-test("a Secret that holds something else is not overwritten", async () => {
+test("does not overwrite a Secret that holds something else", async () => {
   const cluster = new InProcessApiServer();
   cluster.seedByKind({
     apiVersion: "v1",
@@ -57,7 +57,7 @@ test("a Secret that holds something else is not overwritten", async () => {
   });
 });
 
-test("bundles are written where they differ, and nothing is written where they do not", async () => {
+test("writes bundles where they differ, and nothing where they do not", async () => {
   const cluster = new InProcessApiServer({
     kinds: [
       otherResources.apiServices,
@@ -78,7 +78,7 @@ test("bundles are written where they differ, and nothing is written where they d
   expect(bundlePatch(found, Buffer.from("new").toString("base64"))).toEqual([]);
 });
 
-test("a certificate is renewed while a stream lives, and new connections get the new one", async () => {
+test("renews a certificate under an open stream, and new connections get the new one", async () => {
   const started = await StartedServer.start();
   const { authority } = started;
   seedRunningVm(started.cluster);
@@ -96,7 +96,7 @@ test("a certificate is renewed while a stream lives, and new connections get the
   await started[Symbol.asyncDispose]();
 });
 
-test("replicas that rotate at the same moment agree on the next authority, and whoever trusted one trusts all", async () => {
+test("replicas that rotate at the same time agree on the next CA, and a client that trusts one trusts all", async () => {
   const cluster = new InProcessApiServer();
   // Two hours ago, so that what is signed later is valid for TLS, which goes by the clock of the machine.
   let now = new Date(Date.now() - 7_200_000);

@@ -3,34 +3,34 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, text } from "@virtkit/api/shape";
 import { describeIdentity, type Identity } from "@virtkit/pki";
 
-/** Whom the API server has authenticated: it writes these fields of a request itself. */
+/** The authenticated sender: the API server itself writes these fields of a request. */
 export interface Requester {
   readonly username?: string | undefined;
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** A migration and its VMI, as they are now; undefined where there is none. */
+/** A migration and its VMI, as they are now; undefined if there is none. */
 export interface MigrationFacts {
   readonly migration: unknown;
   readonly vmi: VirtualMachineInstance | undefined;
 }
 
-/** Why a request is refused: a word for programs, a sentence for people. */
+/** Why a request is denied: a word for programs, a sentence for people. */
 export interface RequestRefusal {
   readonly reason: "WrongAccount" | "UnknownNode" | "WrongNode" | "WrongRole" | "WrongMigration";
   readonly message: string;
 }
 
-/** Where Kubernetes says on which node the Pod is whose token was shown. */
+/** Where Kubernetes names the node of the Pod whose token was used. */
 export const nodeNameExtra = "authentication.kubernetes.io/node-name";
 
-/** Phases in which a migration needs no certificate any more. */
+/** Phases in which a migration no longer needs a certificate. */
 const ended = ["Succeeded", "Failed"];
 
 /**
- * Whether an identity may be given to who asks for it. Only node agents may ask, and only for what their own node is: its
- * agent, or the source or target of a migration. What the request itself says is a wish; who asks is what the API server has
- * authenticated, and who takes part in a migration is what the VMI says.
+ * Whether a sender may get an identity. Only node agents may ask, and only for what their own node is: its agent, what
+ * that shows to guests, or the source or target of a migration. The request itself is only a wish; the sender is whom the
+ * API server has authenticated, and the VMI says which nodes take part in a migration.
  */
 export function judgeRequest(
   identity: Identity,
@@ -39,23 +39,23 @@ export function judgeRequest(
 ): RequestRefusal | undefined {
   const { username, extra = {} } = requester;
   if (!accounts.isHandler(username)) {
-    const message = `${JSON.stringify(username)} is not the account of node agents; only they may ask`;
+    const message = `${JSON.stringify(username)} is not the node agents' account; only node agents may request certificates`;
     return { reason: "WrongAccount", message };
   }
   const [node, ...others] = extra[nodeNameExtra] ?? [];
   if (node === undefined || node === "" || others.length > 0) {
     const message =
-      "the requester's token does not say which node it is of; use that of a Pod which runs on the node";
+      "the requester's token names no node; use the token of a Pod that runs on the node";
     return { reason: "UnknownNode", message };
   }
   const wanted = describeIdentity(identity);
-  if (identity.role === "node-agent") {
+  if (identity.role === "node-agent" || identity.role === "vsock") {
     if (identity.names.length === 1 && identity.names[0] === node) return undefined;
-    const message = `the requester is of node ${node}; it may not be ${wanted}`;
+    const message = `the requester is on node ${node}; it may not be ${wanted}`;
     return { reason: "WrongNode", message };
   }
   if (identity.role === "migration") return judgeMigration(identity, node, migration);
-  const message = `a node agent may not be ${wanted}; it may be node-agent/NODE or migration/UID/SIDE`;
+  const message = `a node agent may not be ${wanted}; it may be node-agent/NODE, vsock/NODE or migration/UID/SIDE`;
   return { reason: "WrongRole", message };
 }
 
@@ -76,10 +76,10 @@ function judgeMigration(
   if (ended.includes(phase)) return refused(`the migration has ended: ${phase}`);
   const state = facts.vmi?.status?.migrationState;
   if (text(state?.migrationUid) !== uid) {
-    return refused("the VMI's state is not of this migration; its nodes are not known");
+    return refused("the VMI's migration state is of another migration, so the nodes are not known");
   }
   const expected = text(side === "source" ? state?.sourceNode : state?.targetNode);
   if (expected === node) return undefined;
-  const message = `the requester is of node ${node}; the ${side} of the migration is ${expected || "not known"}`;
+  const message = `the requester is on node ${node}; the ${side} of the migration is ${expected || "not known"}`;
   return { reason: "WrongNode", message };
 }

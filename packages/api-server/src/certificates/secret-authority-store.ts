@@ -14,8 +14,8 @@ import { otherResources } from "../resources.ts";
 const field = "authorities.json";
 
 /**
- * Keeps the authorities of an installation in a Secret. Several replicas share it: a write names the version that was
- * read, so that of two that make an authority at the same moment one takes over the other's.
+ * Keeps the CAs of an installation in a Secret that several replicas share. A write names the version that was
+ * read, so that if two replicas create a CA at the same time, one takes over the other's.
  */
 export class SecretAuthorityStore implements AuthorityStore {
   readonly #client: KubeClient;
@@ -38,7 +38,7 @@ export class SecretAuthorityStore implements AuthorityStore {
     const revision = secret.metadata.resourceVersion;
     if (typeof encoded !== "string" || revision === undefined) {
       const { namespace, name } = this.#place;
-      const message = `Secret ${namespace}/${name} has no ${field}; delete it or give another name`;
+      const message = `Secret ${namespace}/${name} has no ${field}; delete it, or use another name`;
       throw new ApiServerError("API_SERVER_SECRET_INVALID", message);
     }
     return { content: Buffer.from(encoded, "base64").toString(), revision };

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Refusal } from "@virtkit/api/subresources";
 
-/** Sends a value as JSON; nothing where there is none. */
+/** Sends a value as JSON; nothing if there is none. */
 export function sendJson(response: ServerResponse, code: number, value: unknown): void {
   if (value === undefined) {
     response.writeHead(code, { "content-length": 0 }).end();
@@ -25,7 +25,7 @@ export function sendText(response: ServerResponse, code: number, text: string): 
   response.end(text);
 }
 
-/** A refusal as the object that clients of Kubernetes read. */
+/** A rejection as the object that Kubernetes clients read. */
 export function statusOf(
   { code, reason, message, details }: Refusal,
   group: string,
@@ -42,7 +42,7 @@ export function statusOf(
   };
 }
 
-/** Refuses to upgrade: an answer on the bare socket, which ends then. */
+/** Rejects an upgrade: an answer on the bare socket, which then ends. */
 export function refuseUpgrade(socket: Duplex, code: number, value: unknown): void {
   const body = JSON.stringify(value);
   const head = [

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { ApiServerError } from "../api-server-error.ts";
 
-/** The body of a request. It is refused before it is read where it says that it is too long, and else as soon as it is. */
+/**
+ * The body of a request. It is rejected before it is read if its declared length is too long, and otherwise as soon
+ * as it gets too long.
+ */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > limit) throw tooLong(limit);
@@ -16,7 +19,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
         reject(tooLong(limit));
       } else chunks.push(chunk);
     });
-    // `on` and not `once`, whose wrappers cost more than all that is done here.
+    // `on` and not `once`, whose wrappers cost more than everything else here.
     request.on("end", () =>
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
     );

@@ -2,7 +2,7 @@ import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
 import { TimeBudget } from "./time-budget.ts";
 
-test("time runs from the start, also where the signal is asked for later", async () => {
+test("time runs from the start, even if the signal is requested later", async () => {
   const clock = new ManualClock();
   const budget = new TimeBudget(clock, 1_000);
   await clock.pass(600);
@@ -13,7 +13,7 @@ test("time runs from the start, also where the signal is asked for later", async
   expect(signal.aborted).toBe(true);
 });
 
-test("a signal that is first asked for when the time is up has ended", async () => {
+test("a signal first requested when the time is up is already aborted", async () => {
   const clock = new ManualClock();
   const budget = new TimeBudget(clock, 1_000);
   await clock.pass(1_000);
@@ -21,7 +21,7 @@ test("a signal that is first asked for when the time is up has ended", async () 
   expect(clock.pending).toBe(0);
 });
 
-test("nothing waits before the signal is asked for, nor after it is disposed of", () => {
+test("nothing waits before the signal is requested or after it is disposed", () => {
   const clock = new ManualClock();
   const budget = new TimeBudget(clock, 1_000);
   expect(clock.pending).toBe(0);

@@ -1,9 +1,9 @@
 import type { Clock } from "@virtkit/api/clock";
 
 /**
- * A signal that ends when its time is up, or when another one ends. Time runs from the start; the signal and its timer are
- * made when they are first asked for, because most reviews are answered without waiting for anything. Dispose of it when
- * the work is done.
+ * A signal that aborts when its time is up, or when another one aborts. Time runs from the start; the signal and
+ * its timer are created when they are first requested, because most reviews are answered without waiting. Dispose
+ * of it when the work is done.
  */
 export class TimeBudget implements Disposable {
   readonly #clock: Clock;

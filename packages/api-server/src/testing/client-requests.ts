@@ -3,7 +3,7 @@ import { at } from "@virtkit/api/shape";
 /** What a command of KubeVirt's `virtctl` v1.9 sends, and what it needs back. */
 export interface ClientRequest {
   readonly command: string;
-  /** The command line, where it is not the command and the name. */
+  /** The command line, if it is not the command and the name. */
   readonly line?: string;
   readonly method: "GET" | "PUT";
   /** `{ns}` and `{x}` stand for the namespace and the name given, also in the command line. */
@@ -11,7 +11,7 @@ export interface ClientRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly code: number;
-  /** The state that the command is for, where it is not a running VM of strategy Manual. */
+  /** The state that the command is for, if it is not a running VM with the strategy Manual. */
   readonly before?: {
     readonly vm?: object;
     readonly status?: object;
@@ -25,7 +25,7 @@ export interface ClientRequest {
   readonly sees?: string;
   /** What is in the answer. The client shows it in its own way. */
   readonly says?: string;
-  /** Whether the VM is as the command wants it. */
+  /** Whether the VM is in the state that the command requests. */
   readonly check?: (seen: { readonly vm: unknown }) => boolean;
 }
 
@@ -67,7 +67,7 @@ export const clientRequests: readonly ClientRequest[] = [
     check: (seen) => at(requests(seen)[0], "data", "paused") === "true",
   },
   {
-    command: "start of one that runs",
+    command: "start of a running VM",
     line: "start {x}",
     method: "PUT",
     path: `${vm}/start`,

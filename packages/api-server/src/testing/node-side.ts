@@ -19,7 +19,7 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** A node's half made from the contract: answers as it is told, and echoes streams. */
+/** The node's side of the contract: gives the answers that a test sets, and echoes streams. */
 export class NodeSide implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   /** What it answers; by default what the route says. */
@@ -45,7 +45,7 @@ export class NodeSide implements AsyncDisposable {
       try {
         peerIdentity(socket, credentials, apiServerIdentity());
       } catch {
-        // Only the API server may call: whoever else does is told nothing.
+        // Only the API server may call; nobody else gets an answer.
         socket.destroy();
       }
     });

@@ -40,7 +40,7 @@ export interface TestAnswer {
   readonly json: unknown;
 }
 
-/** Who asks, as a front proxy says it. */
+/** The user of a request, as a front proxy reports it. */
 export const alice = { "X-Remote-User": "alice", "X-Remote-Group": "devs" };
 
 const proxyRules = {
@@ -74,7 +74,7 @@ export class StartedServer implements AsyncDisposable {
   readonly authority: CertificateAuthority;
   readonly frontProxy: TestAuthority;
   readonly proxyCertificate: TestCertificate;
-  /** Reviews that were asked; the answer to the next ones, or a function that gives it. */
+  /** Access reviews that were requested; the answer to the next ones, or a function that returns it. */
   readonly reviews: unknown[];
   access: { allow: unknown };
 
@@ -196,7 +196,7 @@ export class StartedServer implements AsyncDisposable {
     return `/apis/subresources.kubevirt.io/v1/namespaces/default/${rest}`;
   }
 
-  /** Asks for a stream; resolves with the open socket, or with the code of the refusal. */
+  /** Requests a stream; resolves with the open socket, or with the code of the refusal. */
   stream(
     rest: string,
     { headers = alice, protocol = "plain.kubevirt.io" } = {},

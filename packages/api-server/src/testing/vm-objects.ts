@@ -1,6 +1,6 @@
 import type { InProcessApiServer } from "@virtkit/testing/api-server";
 
-/** Seeds a running VM with its VMI on node01, with such changes as a test needs. */
+/** Seeds a running VM with its VMI on node01, with the changes that a test needs. */
 export function seedRunningVm(
   cluster: InProcessApiServer,
   { vm = {}, status = {} }: { readonly vm?: object; readonly status?: object } = {},

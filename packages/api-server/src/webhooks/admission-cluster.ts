@@ -22,7 +22,7 @@ import type { KubeClient, Resource } from "@virtkit/kube";
 import { otherResources, type ServerResources } from "../resources.ts";
 import type { LiveReads } from "./live-reads.ts";
 
-/** The cluster as rules of admission see it: live, by {@link LiveReads}. */
+/** The cluster as admission rules see it: live, by {@link LiveReads}. */
 export class AdmissionCluster implements AdmissionLookup, EvictionLookup, MatcherLookup {
   readonly #reads: LiveReads;
   readonly #client: KubeClient;
@@ -109,7 +109,7 @@ export class AdmissionCluster implements AdmissionLookup, EvictionLookup, Matche
     return spec && { spec, objectName: entry(labels, this.#names.labels.revisionObjectName) };
   }
 
-  /** What a VM's matcher names: the revision where it names one, else the object as it is. */
+  /** What a VM's matcher names: the revision if it names one, otherwise the current object. */
   #specOf<T>(vm: VirtualMachine, matcher: "instancetype" | "preference"): T | undefined {
     const found = at(vm, "spec", matcher);
     if (!isSet(found)) return undefined;

@@ -32,13 +32,13 @@ export interface ReviewContext extends Observers {
   readonly client: KubeClient;
   /** The platform's own accounts. Default: those of namespace kubevirt. */
   readonly accounts?: ServiceAccounts | undefined;
-  /** Asked for only where something is read or written; so it may be a getter. */
+  /** Used only when something is read or written, so it may be a getter. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Answers a review of any shape. Never rejects: what goes wrong in a rule, or takes too long, refuses the object with a
- * sentence that says so.
+ * Answers a review of any shape. Never rejects its promise: a rule that fails, or takes too long, rejects the
+ * object with a sentence that says so.
  */
 export async function answerAdmissionReview(
   mode: WebhookMode,
@@ -59,7 +59,7 @@ export async function answerAdmissionReview(
       "a review could not be answered",
     );
     const late = context.signal?.aborted === true;
-    const why = late ? "judging it took too long" : `judging it failed: ${failed.slice(0, 500)}`;
+    const why = late ? "the review timed out" : `the review failed: ${failed.slice(0, 500)}`;
     return answerReview(
       review.uid,
       refused(late ? 429 : 400, `${why}; nothing was changed, try again`),
@@ -81,7 +81,7 @@ function clusterOf(reads: LiveReads, context: ReviewContext): AdmissionCluster {
   return new AdmissionCluster(reads, client, serverResources(names), names, context);
 }
 
-/** An answer; a promise of one where something must be read for it. */
+/** An answer, or a promise of one if something must be read for it. */
 type Answer = AdmissionReviewAnswer | Promise<AdmissionReviewAnswer>;
 
 function mutated(review: Review, context: ReviewContext): Answer {
@@ -126,7 +126,7 @@ function judged(review: Review, context: ReviewContext): Answer {
   return reads.settle(() => reviewAdmission(review.body, config, lookup, { accounts }));
 }
 
-/** All agents share one account; what one of them may write goes by the node that its token is bound to. */
+/** All agents share one account; the node that a token is bound to decides what its agent may write. */
 function agentWrite(
   review: Review,
   { names }: ClusterConfig,
@@ -134,19 +134,19 @@ function agentWrite(
 ): Admission {
   const { operation } = review;
   if (!accounts.isHandler(review.username)) return yes;
-  // Not of an object: `CONNECT` of a subresource.
+  // Not a write: `CONNECT` of a subresource.
   if (operation !== "CREATE" && operation !== "UPDATE" && operation !== "DELETE") return yes;
   return judge(nodeAgentCauses({ ...review, operation }, { names, accounts }));
 }
 
-/** Status is what the platform says of an object; nobody else says it. */
+/** Status is the platform's statement about an object; nobody else may write it. */
 function statusWrite({ username, resource }: Review, accounts: ServiceAccounts): Admission {
   if (accounts.isKubeVirt(username)) return yes;
-  const message = `the status of ${resource} is written by the platform alone, not by ${JSON.stringify(username.slice(0, 200))}`;
+  const message = `the status of ${resource} may be written only by the platform, not by ${JSON.stringify(username.slice(0, 200))}`;
   return refused(400, message);
 }
 
-/** The mark for evacuation is written before the answer; where that fails the Pod is not evicted either. */
+/** The evacuation mark is written before the answer; if that fails, the Pod is not evicted either. */
 async function eviction(review: Review, context: ReviewContext): Promise<Admission> {
   const { config, client } = context;
   const reads = new LiveReads();

@@ -2,7 +2,7 @@ import { KubeError } from "@virtkit/kube";
 import { expect, test } from "vitest";
 import { LiveReads } from "./live-reads.ts";
 
-test("a rule is run until it has seen all that it asks for, each read once", async () => {
+test("runs a rule until it has seen everything it asks for, with one read each", async () => {
   const reads = new LiveReads();
   const made: string[] = [];
   const read = (key: string, value: unknown) => async (): Promise<unknown> => {
@@ -17,7 +17,7 @@ test("a rule is run until it has seen all that it asks for, each read once", asy
   expect(made).toEqual(["a", "b"]);
 });
 
-test("what does not exist is nothing, and a read that fails is not", async () => {
+test("an object that does not exist is undefined, and a failed read is an error", async () => {
   const status = (code: number) => async (): Promise<never> => {
     throw new KubeError("KUBE_STATUS", "no", {
       status: code,

@@ -1,17 +1,17 @@
 import { isNotFound } from "@virtkit/kube";
 
-/** Rounds in which a rule may ask for more; none asks for more than three things one after the other. */
+/** Rounds in which a rule may ask for more; no rule asks for more than three things in sequence. */
 const maxRounds = 8;
 
 /**
- * Lets rules that do not wait look at the cluster as it is now, without a cache. A rule that asks for something not read
- * yet is told that there is nothing; the read is made, and the rule is run anew with all that it has asked for.
+ * Lets synchronous rules see the cluster as it is now, without a cache. A rule that asks for something not yet read
+ * gets nothing; then the read is made, and the rule runs again with everything it has asked for.
  */
 export class LiveReads {
   readonly #known = new Map<string, unknown>();
   readonly #wanted = new Map<string, () => Promise<unknown>>();
 
-  /** What is known by this key; `undefined` where it does not exist, or is read before the next round. */
+  /** What is known by this key; `undefined` if it does not exist, or is read before the next round. */
   ask<T>(key: string, read: () => Promise<T>): T | undefined {
     if (this.#known.has(key)) return this.#known.get(key) as T | undefined;
     this.#wanted.set(key, read);
@@ -19,8 +19,8 @@ export class LiveReads {
   }
 
   /**
-   * Runs a rule until it has asked for nothing new; at once where it asks for nothing, as most do. A read that fails
-   * rejects, but for what does not exist.
+   * Runs a rule until it asks for nothing new; at once if it asks for nothing, as most rules do. Rejects if a read
+   * fails, except for objects that do not exist.
    */
   settle<T>(run: () => T): T | Promise<T> {
     const result = run();
@@ -39,11 +39,11 @@ export class LiveReads {
       const result = run();
       if (this.#wanted.size === 0) return result;
     }
-    throw new Error(`a rule asked for something new ${maxRounds} times`);
+    throw new Error(`a rule asked for new objects ${maxRounds} times`);
   }
 }
 
-/** What a read gives; `undefined` for what does not exist, also where its kind is not installed. */
+/** The result of a read; `undefined` if the object does not exist, or its kind is not installed. */
 export async function existing<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

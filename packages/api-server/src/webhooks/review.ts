@@ -1,6 +1,6 @@
 import { at, isObject, text } from "@virtkit/api/shape";
 
-/** A question of the API server, as far as it is looked at here; the rules read the rest themselves. */
+/** The parts of a question from the API server that are used here; the rules read the rest themselves. */
 export interface Review {
   readonly uid: string;
   readonly group: string;
@@ -15,11 +15,11 @@ export interface Review {
   readonly dryRun: boolean;
   readonly object: unknown;
   readonly oldObject: unknown;
-  /** The whole of it, as it was sent. */
+  /** The whole request, as it was sent. */
   readonly body: unknown;
 }
 
-/** Reads an AdmissionReview of `admission.k8s.io/v1`; says what else it is. */
+/** Reads an AdmissionReview of `admission.k8s.io/v1`, or says what else it is. */
 export function readReview(body: unknown): Review | { readonly problem: string } {
   const apiVersion = at(body, "apiVersion");
   if (at(body, "kind") !== "AdmissionReview" || apiVersion !== "admission.k8s.io/v1") {

@@ -4,10 +4,10 @@ import type { WebhookMode } from "./webhook-paths.ts";
 
 /** Where the API server finds the webhooks. */
 export interface WebhookTarget {
-  /** A Service, or a `url` of a server that no Service leads to. */
+  /** A Service, or the `url` of a server without a Service. */
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
   readonly url?: string;
-  /** The authorities that the server's certificate is checked by, as PEM. */
+  /** The CAs of the server's certificate, as PEM. */
   readonly caBundle: string;
 }
 
@@ -18,11 +18,11 @@ interface Hook {
   readonly versions: readonly string[];
   readonly resources: readonly string[];
   readonly operations: readonly ("CREATE" | "UPDATE" | "DELETE")[];
-  /** Only writes of such users are asked about, as an expression of the API server's. */
+  /** A CEL expression that limits the webhook to writes of such users. */
   readonly of?: { readonly name: string; readonly expression: string };
 }
 
-/** The account of node agents in whatever namespace they are installed; the rule itself knows which one counts. */
+/** The account of node agents in any namespace; the rule itself knows which one counts. */
 const nodeAgents = {
   name: "node-agents",
   expression: `request.userInfo.username.matches("^system:serviceaccount:[^:]+:kubevirt-handler$")`,
@@ -160,20 +160,20 @@ const hooks: readonly Hook[] = [
     versions: ["v1"],
     resources: ["nodes", "nodes/status"],
     operations: [...both, "DELETE"],
-    // Nodes are written by kubelets all the time: a webhook that cannot be reached must not stop those.
+    // Kubelets write Nodes all the time: an unreachable webhook must not stop them.
     of: nodeAgents,
   },
 ];
 
-/** What one kind of webhook is called, and the objects that tell the API server of them. */
+/** The name of a kind of webhook, and the objects that register it. */
 export interface WebhookConfigurations {
   readonly mutating: KubeObject;
   readonly validating: KubeObject;
 }
 
 /**
- * The objects that make an API server call the webhooks: for every change of what they judge, and refused where the
- * server cannot be reached. Each has 10 seconds.
+ * The objects that make an API server call the webhooks for every change they judge, and reject it if the server
+ * cannot be reached. Each has 10 seconds.
  */
 export function webhookConfigurations(target: WebhookTarget, names: Names): WebhookConfigurations {
   const name = (mode: WebhookMode): string =>
@@ -201,7 +201,7 @@ function webhook(hook: Hook, target: WebhookTarget, names: Names): object {
   return {
     name: `${hook.path.slice(1)}.virt-api.${names.group}`,
     admissionReviewVersions: ["v1"],
-    // Only evictions write, and they look at dryRun.
+    // Only evictions write, and they honour dryRun.
     sideEffects: hook.path === "/pod-eviction-validate" ? "NoneOnDryRun" : "None",
     failurePolicy: "Fail",
     timeoutSeconds: 10,

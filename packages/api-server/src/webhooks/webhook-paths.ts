@@ -1,7 +1,10 @@
 /** What a webhook does with a review. */
 export type WebhookMode = "mutate" | "validate";
 
-/** The paths of the webhooks: KubeVirt's, and `/node-validate` for what agents write to Nodes. What an object is judged by is its resource, not the path. */
+/**
+ * The paths of the webhooks: KubeVirt's, and `/node-validate` for what agents write to Nodes. An object is judged
+ * by its resource, not by the path.
+ */
 export const webhookPaths: Readonly<Record<string, WebhookMode>> = {
   "/virtualmachines-mutate": "mutate",
   "/virtualmachineinstances-mutate": "mutate",
@@ -23,7 +26,7 @@ export const webhookPaths: Readonly<Record<string, WebhookMode>> = {
   "/node-validate": "validate",
 };
 
-/** What the webhook at a path does; `undefined` where there is none. */
+/** What the webhook at a path does; `undefined` if there is none. */
 export function webhookAt(path: string): WebhookMode | undefined {
   return Object.hasOwn(webhookPaths, path) ? webhookPaths[path] : undefined;
 }

@@ -37,11 +37,11 @@ test.each([
   "1.2.3.4::1",
   "::1.2.3.256",
   `${"0".repeat(200)}1.2.3.4`,
-])("%j is no address", (text) => {
+])("%j is not an address", (text) => {
   expect(parseIp(text)).toBeUndefined();
 });
 
-test("an IPv4 address is one in IPv6 clothes too", () => {
+test("an IPv4-mapped IPv6 address counts as IPv4", () => {
   expect(["1.2.3.4", "::ffff:1.2.3.4", "::1"].map((text) => isIpv4(parseIp(text) ?? []))).toEqual([
     true,
     true,
@@ -49,7 +49,7 @@ test("an IPv4 address is one in IPv6 clothes too", () => {
   ]);
 });
 
-test("a network has an address and a length that fits it", () => {
+test("a network has an address and a prefix length that fits it", () => {
   expect(parseCidr("010.0.2.0/24")).toEqual({ ip: [10, 0, 2, 0], bits: 24 });
   for (const text of ["10.0.2.0", "10.0.2.0/", "10.0.2.0/33", "10.0.2.0/-1", "x/8", "::/129"]) {
     expect(parseCidr(text)).toBeUndefined();

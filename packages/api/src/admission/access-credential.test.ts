@@ -29,7 +29,7 @@ test.each<[Change, string[]]>([
   expect(verdict({ accessCredentials: [credential] })).toEqual(expected);
 });
 
-test("keys come with cloud-init where there is a volume for it", () => {
+test("keys come with cloud-init if there is a volume for it", () => {
   const volumes = [
     { name: "root", cloudInitNoCloud: { userData: "a" } },
     { name: "other", cloudInitConfigDrive: { userData: "a" } },

@@ -1,7 +1,7 @@
 import type { AccessCredential, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Cause, countSet, each, fine, invalid, join } from "./cause.ts";
 
-/** Keys and passwords for the guest: each from one Secret, brought in one way that exists. */
+/** Keys and passwords for the guest: each from one Secret, delivered in one supported way. */
 export function accessCredentials(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const all = spec.accessCredentials;
   if (!all?.length) return fine;
@@ -37,10 +37,10 @@ function sshKey(
   const at = `${field}.propagationMethod`;
   return join(
     noCloud && !media.noCloud
-      ? invalid(at, "is noCloud and no volume is cloudInitNoCloud; add one")
+      ? invalid(at, "is noCloud, but no volume is cloudInitNoCloud; add one")
       : fine,
     configDrive && !media.configDrive
-      ? invalid(at, "is configDrive and no volume is cloudInitConfigDrive; add one")
+      ? invalid(at, "is configDrive, but no volume is cloudInitConfigDrive; add one")
       : fine,
     qemuGuestAgent && !qemuGuestAgent.users?.length
       ? invalid(`${at}.qemuGuestAgent.users`, "is empty; name the users who get the keys")

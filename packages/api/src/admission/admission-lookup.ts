@@ -10,11 +10,11 @@ import type {
 export interface AdmissionLookup {
   /** The VirtualMachineInstance of that name. */
   virtualMachineInstance(namespace: string, name: string): VirtualMachineInstance | undefined;
-  /** The migrations whose label `kubevirt.io/vmi-name` names that VMI, ended ones included. */
+  /** The migrations whose label `kubevirt.io/vmi-name` names that VMI, including ended ones. */
   migrationsOf(namespace: string, vmiName: string): readonly VirtualMachineInstanceMigration[];
   /**
-   * The instancetype and the preference that the VM refers to, as far as they exist: one that
-   * does not is looked for again when the VM is run. Default: there are none.
+   * The instancetype and the preference that the VM refers to, if they exist: a missing one is looked up again
+   * when the VM runs. Default: there are none.
    */
   instancetypeOf?(vm: VirtualMachine): AppliedInstancetype;
 }
@@ -25,7 +25,7 @@ export interface AppliedInstancetype {
   readonly preference?: VirtualMachinePreferenceSpec | undefined;
 }
 
-/** A cluster in which nothing exists, for checking an object by itself. */
+/** A cluster in which nothing exists, for checking an object on its own. */
 export const emptyCluster: AdmissionLookup = {
   virtualMachineInstance: () => undefined,
   migrationsOf: () => [],

@@ -4,7 +4,7 @@ export type AdmissionKind =
   | "VirtualMachine"
   | "VirtualMachineInstanceMigration";
 
-/** What the API server sends to a webhook, as far as the rules need it. */
+/** The parts of the API server's request to a webhook that the rules need. */
 export interface AdmissionRequest {
   readonly kind: AdmissionKind;
   readonly operation: "CREATE" | "UPDATE";

@@ -20,7 +20,7 @@ const review = (request: Change = {}): unknown => ({
   ),
 });
 
-test("a yes carries the uid and nothing else", () => {
+test("an allowed review has the uid and nothing else", () => {
   expect(reviewAdmission(review(), cluster())).toEqual({
     apiVersion: "admission.k8s.io/v1",
     kind: "AdmissionReview",
@@ -28,7 +28,7 @@ test("a yes carries the uid and nothing else", () => {
   });
 });
 
-test("a no carries the causes as Kubernetes has them", () => {
+test("a refused review has the causes in Kubernetes' form", () => {
   const { response } = reviewAdmission(
     review({ object: instance({ hostname: "Web" }) }),
     cluster(),
@@ -44,7 +44,7 @@ test("a no carries the causes as Kubernetes has them", () => {
   });
 });
 
-test("ten causes are listed, and the others counted", () => {
+test("lists ten causes and counts the others", () => {
   const inputs = Array.from({ length: 14 }, (_, i) => ({ name: `i${i}`, type: "mouse" }));
   const object = instance({ domain: { devices: { inputs } } });
   const { status } = reviewAdmission(review({ object }), cluster()).response;
@@ -52,7 +52,7 @@ test("ten causes are listed, and the others counted", () => {
   expect(status?.message).toMatch(/; and 4 more$/);
 });
 
-test("a mutation carries a patch in base64 that makes the defaulted object", () => {
+test("a mutation has a base64 patch that produces the defaulted object", () => {
   const { response } = reviewMutation(review(), cluster(), { uuid: () => "ü" });
   expect(response).toMatchObject({ uid: "1-2-3", allowed: true, patchType: "JSONPatch" });
   const patch = JSON.parse(Buffer.from(response.patch ?? "", "base64").toString("utf8"));
@@ -63,7 +63,7 @@ test("a mutation carries a patch in base64 that makes the defaulted object", () 
   ]);
 });
 
-test("nothing to change is no patch; nothing to read is no yes", () => {
+test("no patch if there is nothing to change; refused if there is nothing to read", () => {
   const object = instance({}, { status: { phase: "Running" } });
   const update = review({ operation: "UPDATE", object, oldObject: object });
   expect(reviewMutation(update, cluster()).response).toEqual({ uid: "1-2-3", allowed: true });
@@ -71,7 +71,7 @@ test("nothing to change is no patch; nothing to read is no yes", () => {
   expect(broken).toMatchObject({ allowed: false, status: { code: 422 } });
 });
 
-test("the node of an agent is read from what the authenticator says", () => {
+test("reads the agent's node from what the authenticator says", () => {
   const object = instance({}, { status: { nodeName: "a" } });
   const by = (extra: unknown): boolean =>
     reviewAdmission(
@@ -102,7 +102,7 @@ test.each([
   { request: { resource: { group, resource: "constructor" }, operation: "CREATE" } },
   { request: { resource: { group, resource: "virtualmachines" }, operation: "DELETE" } },
   { request: { resource: { group: "x", resource: "virtualmachines" }, operation: "CREATE" } },
-])("%j is no review", (value) => {
+])("%j is not a review", (value) => {
   for (const answer of [reviewAdmission(value, cluster()), reviewMutation(value, cluster())]) {
     expect(answer.response).toMatchObject({ allowed: false, status: { code: 400 } });
     expect(answer.response.uid).toBeTypeOf("string");

@@ -58,14 +58,15 @@ export function reviewMutation(
   const answered = answerReview(uid, { allowed: true, causes: [], warnings: mutation.warnings });
   if (mutation.patch.length === 0) return answered;
   const patch = encodePatch(mutation.patch);
-  if (patch === undefined) return answerReview(uid, refuse(400, "the object is nested too deep"));
+  if (patch === undefined) return answerReview(uid, refuse(400, "the object is nested too deeply"));
   return { ...answered, response: { ...answered.response, patchType: "JSONPatch", patch } };
 }
 
 const noReview: Admission = {
   allowed: false,
   code: 400,
-  message: "the body is no AdmissionReview of admission.k8s.io/v1 with a request for a known kind",
+  message:
+    "the body is not an AdmissionReview of admission.k8s.io/v1 with a request for a known kind",
   causes: [],
   warnings: [],
 };
@@ -161,7 +162,7 @@ function encodePatch(patch: readonly JsonPatchOperation[]): string | undefined {
   }
   const bytes = new TextEncoder().encode(text);
   let binary = "";
-  // In pieces: a call takes only so many arguments.
+  // In pieces: a call takes only a limited number of arguments.
   for (let i = 0; i < bytes.length; i += 4096) {
     binary += String.fromCharCode(...bytes.subarray(i, i + 4096));
   }

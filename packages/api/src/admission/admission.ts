@@ -10,18 +10,18 @@ export type Admission =
 export interface Refusal {
   readonly allowed: false;
   /**
-   * HTTP status: 422 the object is wrong, 400 it cannot be read or does not fit what exists, 429 try
-   * again later.
+   * HTTP status: 422 the object is wrong, 400 it cannot be read or does not fit what exists, 429 try again
+   * later.
    */
   readonly code: 400 | 422 | 429;
-  /** All causes in one text, for people. */
+  /** All causes in one string, for people. */
   readonly message: string;
   /** Everything that is wrong with the object, in the order of the rules; empty with 400 and 429. */
   readonly causes: readonly Cause[];
   readonly warnings: readonly [];
 }
 
-/** The answer yes. */
+/** The answer that allows a request. */
 export function allow(warnings: readonly string[] = []): Admission {
   return { allowed: true, causes: [], warnings };
 }
@@ -36,7 +36,7 @@ export function refuseFor(causes: readonly Cause[]): Refusal {
   return { allowed: false, code: 422, message: summary(causes), causes, warnings: [] };
 }
 
-/** The answer to a request that cannot be carried out as things are. */
+/** The answer to a request that is not possible at present. */
 export function refuse(code: 400 | 429, message: string): Refusal {
   return { allowed: false, code, message, causes: [], warnings: [] };
 }

@@ -58,6 +58,6 @@ export function admit(
         ? admitNewMigration(request, { config, lookup, accounts })
         : admitMigrationUpdate(request, config);
     default:
-      return refuse(400, `there are no rules for the kind ${quote(request.kind)}`);
+      return refuse(400, `kind ${quote(request.kind)} has no admission rules`);
   }
 }

@@ -87,7 +87,7 @@ test.each<[Change, string[]]>([
   }
 });
 
-test("the weight of a Pod's term is 1 to 100", () => {
+test("the weight of a Pod affinity term is 1 to 100", () => {
   const weighted = { weight: 101, podAffinityTerm: term({}) };
   expect(verdict({ affinity: { podAffinity: { [preferred]: [weighted] } } })).toEqual([
     `Invalid spec.podAffinity.${preferred}[0].weight`,

@@ -33,7 +33,7 @@ function ofNodes(nodes: NodeAffinity, at: string): readonly Cause[] {
   const field = `${at}.${hard}.nodeSelectorTerms`;
   return join(
     nodes[hard] && terms.length === 0
-      ? invalid(field, "is empty, so no node would do; list at least one term or remove it")
+      ? invalid(field, "is empty, so no node would match; list at least one term or remove it")
       : fine,
     each(terms, (term, i) => nodeTerm(term, `${field}[${i}]`)),
     each(nodes[soft], (term, i) =>
@@ -83,7 +83,7 @@ function nodeFieldOperator(operator: string, values: number, field: string): rea
 
 function nodeName(name: string, field: string): readonly Cause[] {
   return each(dnsSubdomainProblems(name), (problem) =>
-    invalid(field, `is ${quote(name)}; the name of a node ${problem}`),
+    invalid(field, `is ${quote(name)}; a node name ${problem}`),
   );
 }
 
@@ -106,7 +106,10 @@ function podTerm(term: PodAffinityTerm, field: string): readonly Cause[] {
     labelSelector(term.namespaceSelector, `${field}.namespaceSelector`),
     each(term.namespaces, (name) => namespace(name, `${field}.namespace`)),
     key === ""
-      ? invalid(`${field}.topologyKey`, "is empty; name a node label, as kubernetes.io/hostname")
+      ? invalid(
+          `${field}.topologyKey`,
+          "is empty; name a node label, for example kubernetes.io/hostname",
+        )
       : fine,
     labelKey(key, `${field}.topologyKey`),
   );
@@ -114,7 +117,7 @@ function podTerm(term: PodAffinityTerm, field: string): readonly Cause[] {
 
 function namespace(name: string, field: string): readonly Cause[] {
   return each(dnsLabelProblems(name), (problem) =>
-    invalid(field, `is ${quote(name)}; the name of a namespace ${problem}`),
+    invalid(field, `is ${quote(name)}; a namespace name ${problem}`),
   );
 }
 

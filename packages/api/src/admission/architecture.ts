@@ -1,7 +1,9 @@
 import type { Disk, VirtualMachineInstanceSpec, Watchdog } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, notSupported, oneOf, quote } from "./cause.ts";
 
-/** What an architecture has; judged on a VirtualMachineInstance only, when the architecture is settled. */
+/**
+ * What an architecture supports. Checked on a VirtualMachineInstance only, when the architecture is settled.
+ */
 export function architecture(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const field = `${at}.domain.devices`;
   switch (spec.architecture) {
@@ -49,15 +51,15 @@ function videoType(
 function arm64(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const { firmware, cpu, devices } = spec.domain;
   const field = `${at}.domain`;
-  const none = "does not exist on arm64; remove it";
+  const none = "is not supported on arm64; remove it";
   return join(
     firmware?.bootloader?.bios
-      ? notSupported(`${field}.firmware.bootloader.bios`, "does not exist on arm64; use efi")
+      ? notSupported(`${field}.firmware.bootloader.bios`, "is not supported on arm64; use efi")
       : fine,
     cpu?.model && cpu.model !== "host-passthrough"
       ? notSupported(
           `${field}.cpu.model`,
-          `is ${quote(cpu.model)}; arm64 has host-passthrough only`,
+          `is ${quote(cpu.model)}; arm64 only supports host-passthrough`,
         )
       : fine,
     each(devices.disks, (disk, i) => arm64Bus(disk, `${field}.devices.disks[${i}]`)),
@@ -71,6 +73,9 @@ function arm64Bus(disk: Disk, field: string): readonly Cause[] {
   return (["disk", "cdrom", "lun"] as const).flatMap((target) => {
     const bus = disk[target]?.bus;
     if (!bus || bus === "virtio" || bus === "scsi") return fine;
-    return notSupported(`${field}.${target}.bus`, `is ${quote(bus)}; arm64 has virtio and scsi`);
+    return notSupported(
+      `${field}.${target}.bus`,
+      `is ${quote(bus)}; arm64 only supports virtio and scsi`,
+    );
   });
 }

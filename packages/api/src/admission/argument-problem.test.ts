@@ -8,7 +8,7 @@ import { admitPodEviction, evictionDecision } from "./pod-eviction.ts";
 
 const config = cluster();
 
-test("the first argument that is no object is named, with what was found", () => {
+test("names the first argument that is not an object, with what was found", () => {
   expect(argumentProblem({ request: {}, config: {} })).toBeUndefined();
   expect(argumentProblem({ request: {}, config: "x", lookup: null })).toEqual({
     argument: "config",
@@ -18,7 +18,7 @@ test("the first argument that is no object is named, with what was found", () =>
 
 const missing: readonly (null | undefined)[] = [null, undefined];
 
-test.each(missing)("without a request (%s) the answer is no", (none) => {
+test.each(missing)("refuses a missing request (%s)", (none) => {
   const refusal = {
     allowed: false,
     code: 400,
@@ -30,19 +30,19 @@ test.each(missing)("without a request (%s) the answer is no", (none) => {
   expect(admitPodEviction(none as never, config, {} as never).response).toMatchObject(refusal);
 });
 
-test.each(missing)("without a configuration (%s) the answer is no", (none) => {
+test.each(missing)("refuses a missing configuration (%s)", (none) => {
   const request = { kind: "VirtualMachine", operation: "CREATE", object: {} } as const;
   expect(admit(request, none as never).allowed).toBe(false);
   expect(mutate(request, none as never).allowed).toBe(false);
   expect(admitMigrationPolicy({ object: {} }, none as never).allowed).toBe(false);
 });
 
-test.each(missing)("an eviction without a lookup (%s) is refused", (none) => {
+test.each(missing)("refuses an eviction without a lookup (%s)", (none) => {
   const request = { namespace: "n", name: "p" };
   expect(admitPodEviction(request, config, none as never).response.allowed).toBe(false);
 });
 
-test.each(missing)("there is no decision on a VMI that is %s", (none) => {
+test.each(missing)("makes no decision for a VMI that is %s", (none) => {
   const error = { code: "API_OBJECT_MALFORMED", path: "vmi" };
   expect(() => evictionDecision(none as never, config)).toThrow(expect.objectContaining(error));
 });

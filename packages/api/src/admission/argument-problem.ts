@@ -7,7 +7,7 @@ export interface ArgumentProblem {
   readonly message: string;
 }
 
-/** The first of some named arguments that is no object at all, as callers without types may pass it. */
+/** The first of some named arguments that is not an object, as callers without types may pass it. */
 export function argumentProblem(
   args: Readonly<Record<string, unknown>>,
 ): ArgumentProblem | undefined {

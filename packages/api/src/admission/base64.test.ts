@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { base64Length } from "./base64.ts";
 
-test("whatever is base64 has the length of what it holds", () => {
+test("base64 text has the length of its content", () => {
   for (let length = 0; length < 50; length++) {
     const text = Buffer.alloc(length, 0xfb).toString("base64");
     expect(base64Length(text)).toEqual({ valid: true, bytes: length });

@@ -1,6 +1,6 @@
 /**
- * Whether the text is base64 with padding (line breaks are allowed), and how many bytes it holds.
- * Of what is not, as many bytes are counted as can be read from its beginning.
+ * Whether the text is base64 with padding (line breaks are allowed), and how many bytes it holds. For invalid
+ * text, counts the bytes that can be read from its beginning.
  */
 export function base64Length(text: string): { valid: boolean; bytes: number } {
   let digits = 0;

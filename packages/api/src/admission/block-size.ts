@@ -5,7 +5,7 @@ import { type Cause, fine, invalid, join } from "./cause.ts";
 const smallest = 512;
 const largest = 2 << 20;
 
-/** The sector sizes that a disk pretends to have; the first thing that is wrong is reported. */
+/** The sector sizes that a disk reports; only the first fault is reported. */
 export function blockSize(disk: Disk, at: string): readonly Cause[] {
   const { custom, matchVolume } = disk.blockSize ?? {};
   if (!custom) return fine;

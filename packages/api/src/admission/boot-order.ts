@@ -3,7 +3,7 @@ import type { Disk, VirtualMachineInstanceSpec, Volume } from "../schema/index.t
 import { isSet } from "../shape.ts";
 import { type Cause, each, fine, invalid, join, quote, required } from "./cause.ts";
 
-/** Every disk has its volume, of a kind that the disk can show, and no two devices boot at once. */
+/** Every disk has a volume of a kind that it can show, and no two devices have the same boot order. */
 export function disksAndBootOrder(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -27,7 +27,7 @@ export function disksAndBootOrder(
 }
 
 function diskWithoutVolume(disk: Disk, field: string, config: ClusterConfig): readonly Cause[] {
-  const found = `is ${quote(disk.name)} and no volume has that name`;
+  const found = `is ${quote(disk.name)}, but no volume has that name`;
   if (!disk.cdrom) return invalid(`${field}.name`, `${found}; add one to volumes`);
   if (config.gate("DeclarativeHotplugVolumes")) return fine;
   return invalid(
@@ -41,7 +41,7 @@ function volumeSuits(disk: Disk, volume: Volume, field: string): readonly Cause[
     disk.lun && !volume.persistentVolumeClaim && !volume.dataVolume
       ? invalid(
           `${field}.lun`,
-          "shows a volume that is no persistentVolumeClaim or dataVolume; use disk",
+          "shows a volume that is not a persistentVolumeClaim or dataVolume; use disk",
         )
       : fine,
     volume.downwardMetrics ? metricsDisk(disk, field) : fine,
@@ -49,7 +49,7 @@ function volumeSuits(disk: Disk, volume: Volume, field: string): readonly Cause[
 }
 
 function metricsDisk({ disk }: Disk, field: string): readonly Cause[] {
-  if (!disk) return required(`${field}.disk`, "must be set, as the volume is downwardMetrics");
+  if (!disk) return required(`${field}.disk`, "must be set, because the volume is downwardMetrics");
   if (!disk.bus || disk.bus === "virtio") return fine;
   return invalid(`${field}.disk.bus`, `is ${quote(disk.bus)}; downwardMetrics needs virtio`);
 }

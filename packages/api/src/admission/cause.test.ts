@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { each, fine, invalid, isFieldOurs, join, quote, required } from "./cause.ts";
 
-test("a cause says the field and what is wrong with it", () => {
+test("a cause names the field and what is wrong with it", () => {
   expect(invalid("spec.a", "is 1; use 2")).toEqual([
     { reason: "FieldValueInvalid", field: "spec.a", message: "spec.a is 1; use 2" },
   ]);
@@ -10,7 +10,7 @@ test("a cause says the field and what is wrong with it", () => {
   ]);
 });
 
-test("a cause for which KubeVirt gives no field has the one that its message starts with", () => {
+test("a cause without a field in KubeVirt gets the field that its message starts with", () => {
   const [cause] = required(undefined, "spec.domain has no memory");
   expect(cause).toEqual({
     reason: "FieldValueRequired",
@@ -22,7 +22,7 @@ test("a cause for which KubeVirt gives no field has the one that its message sta
   expect(other && isFieldOurs(other)).toBe(false);
 });
 
-test("no causes are one and the same list", () => {
+test("empty results are the same list", () => {
   expect(join(fine, fine)).toBe(fine);
   expect(each(undefined, () => fine)).toBe(fine);
   expect(each([1, 2], () => fine)).toBe(fine);
@@ -37,7 +37,7 @@ test("causes keep their order", () => {
   expect(found.map(({ field }) => field)).toEqual(["a", "b", "c"]);
 });
 
-test("what is quoted is cut", () => {
+test("quoted values are cut", () => {
   expect(quote("abc")).toBe('"abc"');
   expect(quote(undefined)).toBe("nothing");
   expect(quote("x".repeat(5000)).length).toBeLessThan(130);

@@ -11,12 +11,12 @@ export type CauseReason =
 
 /** One thing that is wrong with a request: `metav1.StatusCause` of Kubernetes. */
 export interface Cause {
-  /** Absent where the object does not have the shape of its schema. */
+  /** Absent if the object does not match its schema. */
   readonly reason?: CauseReason;
   /** For people: the field, what was found, what is allowed, and the fix. */
   readonly message: string;
   /**
-   * Where it is, always. Programs match on it, so KubeVirt's odd paths are kept; where KubeVirt gives none
+   * The field, always set. Programs match on it, so KubeVirt's odd paths are kept; where KubeVirt gives none
    * ({@link isFieldOurs}) it is the field that the message starts with.
    */
   readonly field: string;
@@ -35,15 +35,15 @@ export function ownField(cause: Cause): Cause {
   return cause;
 }
 
-/** What a rule without complaint returns; shared, so that a clean object allocates nothing. */
+/** The result of a rule that finds nothing; shared, so that a valid object allocates nothing. */
 export const fine: readonly Cause[] = [];
 
 /**
  * Makes the list with one cause.
  *
- * `text` continues a sentence that starts with the field. `subject` replaces the field in that
- * sentence where the reported path misleads; `field` may be `undefined` where KubeVirt gives none:
- * it is then the one that the text starts with.
+ * `text` continues a sentence that starts with the field. `subject` replaces the field in that sentence where
+ * the reported path misleads; `field` may be `undefined` where KubeVirt gives none: it is then the field that
+ * the text starts with.
  */
 type CauseMaker = (field: string | undefined, text: string, subject?: string) => readonly Cause[];
 
@@ -60,16 +60,16 @@ function maker(reason: CauseReason): CauseMaker {
 export const invalid: CauseMaker = maker("FieldValueInvalid");
 /** A value is missing. */
 export const required: CauseMaker = maker("FieldValueRequired");
-/** The value is well formed and not one of those that are implemented or permitted. */
+/** The value is well formed but not supported or not permitted. */
 export const notSupported: CauseMaker = maker("FieldValueNotSupported");
 /** Another element already has the value. */
 export const duplicate: CauseMaker = maker("FieldValueDuplicate");
-/** The value names something that is not there. */
+/** The value names something that does not exist. */
 export const notFound: CauseMaker = maker("FieldValueNotFound");
 /** The value may not be set in this situation, or not by this user. */
 export const forbidden: CauseMaker = maker("FieldValueForbidden");
 
-/** The causes of several rules in one list; nothing is allocated where there are none. */
+/** The causes of several rules in one list; allocates nothing if there are none. */
 export function join(...lists: readonly (readonly Cause[])[]): readonly Cause[] {
   let found: Cause[] | undefined;
   for (const list of lists) {
@@ -80,7 +80,7 @@ export function join(...lists: readonly (readonly Cause[])[]): readonly Cause[] 
   return found ?? fine;
 }
 
-/** The causes of a rule on each of the items in one list; nothing is allocated where there are none. */
+/** The causes of a rule for each item in one list; allocates nothing if there are none. */
 export function each<T>(
   items: readonly T[] | undefined,
   rule: (item: T, index: number) => readonly Cause[],
@@ -98,7 +98,7 @@ export function each<T>(
 
 const longestQuote = 80;
 
-/** A value as it is shown in a message: as JSON, and cut, because a message must not echo megabytes. */
+/** A value in a message: as JSON, and cut, because a message must not echo megabytes. */
 export function quote(value: unknown): string {
   if (typeof value === "string" && value.length > longestQuote) {
     return `${JSON.stringify(value.slice(0, longestQuote))}… (${value.length} characters)`;
@@ -107,7 +107,7 @@ export function quote(value: unknown): string {
   return text.length > longestQuote + 2 ? `${text.slice(0, longestQuote)}…` : text;
 }
 
-/** A list of alternatives as it is shown in a message. */
+/** A list of alternatives in a message. */
 export function oneOf(values: Iterable<string>): string {
   return [...values].map((value) => (value === "" ? "(empty)" : value)).join(", ");
 }

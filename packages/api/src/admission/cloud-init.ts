@@ -3,10 +3,10 @@ import { base64Length } from "./base64.ts";
 import { type Cause, fine, invalid, join } from "./cause.ts";
 import { utf8Length } from "./kubernetes-name.ts";
 
-/** More than this must come from a Secret: the object is copied too often to carry it. */
+/** Longer data must come from a Secret: the object is copied too often to carry it. */
 const mostBytes = 2048;
 
-/** What a cloud-init volume tells the guest: something, each thing from one source, and not too long. */
+/** A cloud-init volume has data, each part from one source, and not too long. */
 export function cloudInit(volume: Volume, at: string): readonly Cause[] {
   const kind = volume.cloudInitNoCloud ? "cloudInitNoCloud" : "cloudInitConfigDrive";
   const source = volume[kind];

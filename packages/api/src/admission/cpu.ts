@@ -12,12 +12,12 @@ import {
   required,
 } from "./cause.ts";
 
-/** A CPU request is not negative. */
+/** A CPU request must not be negative. */
 export function cpuRequest(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   return notNegative(spec, at, "requests");
 }
 
-/** A CPU limit is not negative. */
+/** A CPU limit must not be negative. */
 export function cpuLimit(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   return notNegative(spec, at, "limits");
 }
@@ -29,10 +29,10 @@ function notNegative(
 ): readonly Cause[] {
   const amount = resourceAmount(spec.domain.resources, list, "cpu");
   if (amount.sign() >= 0) return fine;
-  return invalid(`${at}.domain.resources.${list}.cpu`, `is ${amount}; it cannot be negative`);
+  return invalid(`${at}.domain.resources.${list}.cpu`, `is ${amount}; it must not be negative`);
 }
 
-/** A CPU limit is not below the request. */
+/** A CPU limit must not be below the request. */
 export function cpuRequestWithinLimit(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -46,7 +46,7 @@ export function cpuRequestWithinLimit(
   );
 }
 
-/** NUMA passthrough pins guest nodes to host nodes: that takes dedicated CPUs and hugepages. */
+/** NUMA passthrough pins guest nodes to host nodes, which needs dedicated CPUs and hugepages. */
 export function numaPassthrough(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const { cpu, memory } = spec.domain;
   if (!cpu?.numa?.guestMappingPassthrough) return fine;
@@ -59,7 +59,7 @@ export function numaPassthrough(spec: VirtualMachineInstanceSpec, at: string): r
   );
 }
 
-/** A CPU of its own for the emulator exists only beside dedicated CPUs. */
+/** A separate CPU for the emulator needs dedicated CPUs. */
 export function isolatedEmulatorThread(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -68,7 +68,7 @@ export function isolatedEmulatorThread(
   if (!cpu?.isolateEmulatorThread || cpu.dedicatedCpuPlacement) return fine;
   return invalid(
     `${at}.domain.cpu.isolateEmulatorThread`,
-    "is true without dedicated CPUs; set cpu.dedicatedCpuPlacement to true, or remove it",
+    "is true, but the CPUs are not dedicated; set cpu.dedicatedCpuPlacement to true, or remove it",
   );
 }
 
@@ -81,7 +81,7 @@ const featurePolicies: ReadonlySet<string> = new Set([
   "forbid",
 ]);
 
-/** A CPU feature is asked for in one of libvirt's ways. */
+/** The policy of a CPU feature must be one of libvirt's. */
 export function cpuFeaturePolicies(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const features = spec.domain.cpu?.features;
   if (!features?.length) return fine;
@@ -95,7 +95,7 @@ export function cpuFeaturePolicies(spec: VirtualMachineInstanceSpec, at: string)
   );
 }
 
-/** The guest does not start with more sockets than it may ever have. */
+/** The guest must not start with more sockets than its maximum. */
 export function socketsWithinMaximum(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -108,7 +108,7 @@ export function socketsWithinMaximum(
   );
 }
 
-/** Realtime guests have dedicated CPUs and the host's NUMA layout. */
+/** Realtime guests need dedicated CPUs and the host's NUMA layout. */
 export function realtime(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const cpu = spec.domain.cpu;
   if (!cpu?.realtime) return fine;

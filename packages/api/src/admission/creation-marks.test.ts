@@ -8,7 +8,7 @@ import { mutate } from "./mutate.ts";
 const key = "virtkit.io/run-grant";
 const claimed = JSON.stringify({ version: 1, state: "Claimed" });
 
-test("a new VMI is Free, whatever it was sent with, and has the finalizer of its kind once", () => {
+test("a new VMI is Free, whatever was sent, and has the finalizer of its kind once", () => {
   const sent = {
     annotations: { [key]: claimed, a: "1" },
     finalizers: ["mine", names().finalizers.vmi],
@@ -48,19 +48,19 @@ test.each([
     undefined,
     [{ op: "add", path: "/metadata/annotations", value: { [key]: claimed } }],
   ],
-])("a grant that is %s is as it was", (_, annotations, patch) => {
+])("restores a grant that is %s", (_, annotations, patch) => {
   const old = { metadata: { annotations: { [key]: claimed } } };
   expect(restoredGrant({ metadata: { annotations } }, old, names())).toEqual(patch);
 });
 
-test("a grant cannot be given to a VMI that has none", () => {
+test("does not let anybody add a grant to a VMI without one", () => {
   const sent = { metadata: { annotations: { [key]: claimed } } };
   expect(restoredGrant(sent, { metadata: {} }, names())).toEqual([
     { op: "remove", path: "/metadata/annotations/virtkit.io~1run-grant" },
   ]);
 });
 
-test("the webhook marks what is created and restores what others change, and lets our components write", () => {
+test("the webhook marks new objects, restores what others change, and lets our components write", () => {
   const update = (annotations: object, username: string) =>
     mutate(
       {

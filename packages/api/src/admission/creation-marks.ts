@@ -4,7 +4,7 @@ import type { Names } from "../names/index.ts";
 import { at, entry, object } from "../shape.ts";
 import type { AdmissionKind } from "./admission-request.ts";
 
-/** The version of the API whose writer has seen an object: controllers note it, and so need not. */
+/** The API version that the writer of an object knows. The webhook records it, so that controllers need not. */
 const observedVersion = "v1";
 
 type Marked = Pick<Names, "annotations" | "finalizers" | "own">;

@@ -8,7 +8,7 @@ import { isSet } from "../shape.ts";
 import { type Cause, countSet, each, fine, invalid, quote, required } from "./cause.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
-/** Volumes that are made with the VM. The reported paths are in the singular, as in KubeVirt. */
+/** Volumes that are created with the VM. The reported paths are in the singular, as in KubeVirt. */
 export function dataVolumeTemplates(spec: VirtualMachineSpec): readonly Cause[] {
   const templates = spec.dataVolumeTemplates;
   if (!templates?.length) return fine;
@@ -24,7 +24,7 @@ export function dataVolumeTemplates(spec: VirtualMachineSpec): readonly Cause[] 
   });
 }
 
-/** A template cannot reach into another namespace; judged where templates are new or changed. */
+/** A template must not refer to another namespace; checked for new or changed templates. */
 export function dataVolumeNamespaces(
   vm: VirtualMachine,
   old: VirtualMachine | undefined,
@@ -39,7 +39,7 @@ export function dataVolumeNamespaces(
     if (!found || found === home) return fine;
     return invalid(
       `spec.dataVolumeTemplates[${i}]`,
-      `is for namespace ${quote(found)} and the VM is in ${quote(home)}; remove metadata.namespace`,
+      `is for namespace ${quote(found)}, but the VM is in ${quote(home)}; remove metadata.namespace`,
     );
   });
 }
@@ -72,7 +72,7 @@ interface Where {
   readonly subject: string;
 }
 
-/** The first thing that is wrong with a template by itself. */
+/** The first fault of a template on its own. */
 function templateProblem(
   { metadata, spec }: DataVolumeTemplateSpec,
   { field, subject }: Where,
@@ -89,7 +89,7 @@ function templateProblem(
   const external = countSet(dataSource, dataSourceRef) > 0;
   const imported = countSet(source, sourceRef) > 0;
   if (external && imported) {
-    const text = "has source or sourceRef, and a dataSource of its own; keep one";
+    const text = "has source or sourceRef and also a dataSource; keep one";
     return invalid(`${field}.source`, text, `${subject}.spec`);
   }
   if (!external && !imported) {
@@ -100,5 +100,9 @@ function templateProblem(
   const kinds = Object.entries(source).filter(([, value]) => isSet(value)).length;
   if (kinds === 1) return fine;
   const found = kinds === 0 ? "is empty" : `has ${kinds} kinds`;
-  return invalid(`${field}.source`, `${found}; set one, as http or pvc`, `${subject}.spec.source`);
+  return invalid(
+    `${field}.source`,
+    `${found}; set one, for example http or pvc`,
+    `${subject}.spec.source`,
+  );
 }

@@ -14,7 +14,7 @@ import {
   closedVolumeEnums,
 } from "./kubernetes-enum.ts";
 
-/** Reads a VirtualMachineInstance of any shape, as KubeVirt's webhooks do before they judge it. */
+/** Decodes a VirtualMachineInstance of any shape, as KubeVirt's webhooks do before they judge it. */
 export function decodeInstance(object: unknown): Decoded<VirtualMachineInstance> {
   const decoded = decode(VirtualMachineInstanceSchema, object);
   if (!decoded.ok) return decoded;
@@ -22,7 +22,7 @@ export function decodeInstance(object: unknown): Decoded<VirtualMachineInstance>
   return closed(decoded, join(closedEnums(spec, "spec"), closedInstanceStatusEnums(status)));
 }
 
-/** Reads a VirtualMachine of any shape, as KubeVirt's webhooks do before they judge it. */
+/** Decodes a VirtualMachine of any shape, as KubeVirt's webhooks do before they judge it. */
 export function decodeMachine(object: unknown): Decoded<VirtualMachine> {
   const decoded = decode(VirtualMachineSchema, object);
   if (!decoded.ok) return decoded;

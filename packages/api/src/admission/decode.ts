@@ -3,7 +3,7 @@ import { withoutNulls } from "../without-nulls.ts";
 import { type Cause, ownField, quote } from "./cause.ts";
 import { withZeroValues, zeroField, zeroScalar } from "./zero-values.ts";
 
-/** An object that can be judged, or why it cannot. */
+/** An object that can be judged, or why it cannot be. */
 export type Decoded<T> =
   | { readonly ok: true; readonly object: T }
   | {
@@ -17,10 +17,10 @@ export type Decoded<T> =
  * Checks that an object of any shape has the shape of its kind. Unknown fields are refused, except in
  * the metadata, which the API server prunes, and in the status, which only KubeVirt writes.
  *
- * What the schema forbids is answered with 422 and causes without a reason, what could not even be
- * read into the type (a number out of range, a malformed quantity) with 400, as in KubeVirt. With
- * `readsFirst` a wrong JSON type is such a thing too, and all of them come before what the schema
- * forbids: KubeVirt reads migrations before it checks them.
+ * What the schema forbids is answered with 422 and causes without a reason; what cannot even be decoded into
+ * the type (a number out of range, a malformed quantity) with 400, as in KubeVirt. With `readsFirst` a wrong
+ * JSON type counts as undecodable, too, and such faults come before what the schema forbids: KubeVirt decodes
+ * migrations before it checks them.
  */
 export function decode<T>(
   schema: Schema<T>,
@@ -30,7 +30,7 @@ export function decode<T>(
   const given = withoutNulls(schema, value);
   const strict = check(schema, given, { strict: true });
   if (strict.valid) return { ok: true, object: strict.value };
-  // What is tolerated must not use up the number of issues that a check reports: look again without.
+  // Tolerated issues must not use up the number of issues that a check reports: check again without them.
   const filled = withZeroValues(schema, given, zeroScalar);
   const loose = check(schema, filled);
   const issues = [...loose.issues, ...unknownFields(schema, filled)];
@@ -72,21 +72,21 @@ function unknownFields(schema: SchemaNode, value: unknown): readonly Issue[] {
   ];
 }
 
-/** Checks an object that is stored already: what it has too much does not matter any more. */
+/** Checks a stored object: its unknown fields no longer matter. */
 export function decodeStored<T>(schema: Schema<T>, value: unknown): Decoded<T> {
   const result = check(schema, withZeroValues(schema, withoutNulls(schema, value), zeroField));
   if (result.valid) return { ok: true, object: result.value };
   return { ok: false, code: 400, causes: [], message: summary(result.issues) };
 }
 
-/** Whether the fault is one of shape; the others appear only when a text or number is read. */
+/** Whether the fault is one of shape; the others appear only when a string or number is read. */
 function isOfSchema({ code, path }: Issue): boolean {
   return path[0] !== "metadata" && code !== "range" && code !== "format";
 }
 
 const mostListed = 10;
 
-/** The messages in one text: the first ten, and how many more there are. */
+/** The messages in one string: the first ten, and how many more there are. */
 export function summary(causes: readonly { readonly message: string }[]): string {
   const listed = causes
     .slice(0, mostListed)

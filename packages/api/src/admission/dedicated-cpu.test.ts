@@ -33,7 +33,7 @@ test.each<[Change, string[]]>([
 test.each<[string | undefined, ClusterOptions]>([
   ["arm64", {}],
   ["", { architecture: "arm64" }],
-])("arm64 (as %j) has one thread a core", (architecture, options) => {
+])("arm64 (as %j) has one thread per core", (architecture, options) => {
   const change = {
     architecture,
     domain: { cpu: { dedicatedCpuPlacement: true, threads: 2 }, machine: { type: "" } },
@@ -41,7 +41,7 @@ test.each<[string | undefined, ClusterOptions]>([
   expect(verdict(change, options)).toContain("Invalid spec.architecture");
 });
 
-test("factors of the topology that are zero do not count", () => {
+test("ignores topology factors that are zero", () => {
   expect(vcpus({ cores: 2, sockets: 3, threads: 2 })).toBe(12);
   expect(vcpus({ sockets: 3, cores: 0 })).toBe(3);
   expect(vcpus({ threads: 2 })).toBe(2);

@@ -11,8 +11,8 @@ type Rule = (
 ) => readonly Cause[];
 
 /**
- * Dedicated CPUs come from the kubelet, which gives them only to Pods whose CPU is a whole number
- * and whose requests equal their limits; so all of that has to be known, whole and consistent.
+ * Dedicated CPUs come from the kubelet, which gives them only to Pods whose CPU is a whole number and whose
+ * requests equal their limits. So these must all be known, whole and consistent.
  */
 export function dedicatedCpus(
   spec: VirtualMachineInstanceSpec,
@@ -23,7 +23,7 @@ export function dedicatedCpus(
   return each(rules, (rule) => rule(spec, at, config));
 }
 
-/** vCPUs that the topology describes; a factor that is zero counts as not given. */
+/** vCPUs in the topology; a factor that is zero counts as missing. */
 export function vcpus(cpu: CPU | undefined): number {
   let count = 0;
   for (const factor of [cpu?.cores, cpu?.sockets, cpu?.threads]) {
@@ -55,7 +55,7 @@ function wholeCpus(list: ResourceList): Rule {
     if (whole <= 0n || whole * 1000n === amount.milliValue()) return fine;
     return invalid(
       `${at}.domain.resources.${list}.cpu`,
-      `is ${amount}; dedicated CPUs are whole ones, use ${whole}`,
+      `is ${amount}; dedicated CPUs must be whole, use ${whole}`,
     );
   };
 }
@@ -65,7 +65,7 @@ function memoryRequestIsLimit(spec: VirtualMachineInstanceSpec, at: string): rea
   if (requested <= 0n || limit <= 0n || requested === limit) return fine;
   return invalid(
     `${at}.domain.resources.requests.memory`,
-    `is ${requested} bytes and limits.memory ${limit} bytes; with dedicated CPUs they must be equal`,
+    `is ${requested} bytes, but limits.memory is ${limit} bytes; with dedicated CPUs they must be equal`,
   );
 }
 
@@ -74,7 +74,7 @@ function cpusAreKnown(spec: VirtualMachineInstanceSpec, at: string): readonly Ca
   if (requested !== 0n || limit !== 0n || vcpus(spec.domain.cpu) !== 0) return fine;
   return invalid(
     placement(at),
-    "is true and the number of CPUs is unknown; set cpu.cores (or sockets, threads) or resources.limits.cpu",
+    "is true, but the number of CPUs is unknown; set cpu.cores (or sockets, threads) or resources.limits.cpu",
   );
 }
 
@@ -83,7 +83,7 @@ function cpuRequestIsLimit(spec: VirtualMachineInstanceSpec, at: string): readon
   if (requested <= 0n || limit <= 0n || requested === limit) return fine;
   return invalid(
     placement(at),
-    `is true and resources.requests.cpu is ${requested}, limits.cpu ${limit}; make them equal`,
+    `is true, but resources.requests.cpu is ${requested} and limits.cpu is ${limit}; make them equal`,
   );
 }
 
@@ -94,7 +94,7 @@ function cpusAgree(spec: VirtualMachineInstanceSpec, at: string): readonly Cause
   if (requested === count || limit === count) return fine;
   return invalid(
     placement(at),
-    `is true, the topology has ${count} vCPUs and resources give ${requested > 0n ? requested : limit} CPUs; make them equal or leave one out`,
+    `is true, but the topology has ${count} vCPUs and the resources give ${requested > 0n ? requested : limit} CPUs; make them equal or leave one out`,
   );
 }
 
@@ -108,14 +108,14 @@ function threadsOfArchitecture(
   if (threads <= 1 || architecture !== "arm64") return fine;
   return invalid(
     `${at}.architecture`,
-    `is arm64, which has one thread a core, and cpu.threads is ${threads}; set it to 1`,
+    `is arm64, which has one thread per core, but cpu.threads is ${threads}; set it to 1`,
   );
 }
 
 function atMostTwoThreads(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const threads = spec.domain.cpu?.threads ?? 0;
   if (threads <= 2) return fine;
-  return invalid(placement(at), `is true and cpu.threads is ${threads}; use 1 or 2`);
+  return invalid(placement(at), `is true, but cpu.threads is ${threads}; use 1 or 2`);
 }
 
 function pair(

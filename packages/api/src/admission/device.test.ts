@@ -28,7 +28,7 @@ test.each<[Change, ClusterOptions, string[]]>([
   expect(deviceVerdict(devices, options)).toEqual(expected);
 });
 
-test("s390x reports a panic by itself", () => {
+test("s390x reports a panic without a device", () => {
   const domain = { machine: undefined, devices: { panicDevices: [{}] } };
   expect(verdict({ architecture: "s390x", domain })).toEqual([`Invalid ${at}.panicDevices`]);
   expect(verdict({ architecture: "", domain }, { architecture: "s390x" })).toContain(
@@ -71,7 +71,7 @@ test.each<[ClusterOptions, string[]]>([
   expect(verdict({ ...claim, domain: { devices: { disks } } }, options)).toEqual(expected);
 });
 
-test("sharing a storage volume as a file system needs a gate", () => {
+test("sharing a storage volume as a file system needs a feature gate", () => {
   const devices = { disks: [], filesystems: [{ name: "root", virtiofs: {} }] };
   const shared = { ...claim, domain: { devices } };
   expect(verdict(shared)).toEqual([`Invalid ${at}.filesystems`]);

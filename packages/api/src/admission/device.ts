@@ -14,7 +14,7 @@ export function bootDisplays(spec: VirtualMachineInstanceSpec, at: string): read
   );
 }
 
-/** A display is on unless denied, and has a RAM frame buffer unless that is there and not on. */
+/** A display is on by default, and so is its RAM frame buffer. */
 function isBootDisplay({ virtualGPUOptions }: GPU): boolean {
   const display = virtualGPUOptions?.display;
   if (!display || display.enabled === false) return false;
@@ -23,7 +23,7 @@ function isBootDisplay({ virtualGPUOptions }: GPU): boolean {
 
 const soundModels: ReadonlySet<string> = new Set(["ich9", "ac97"]);
 
-/** A sound card is one of two, and has a name. */
+/** A sound card has one of two models, and a name. */
 export function sound({ domain }: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const card = domain.devices.sound;
   if (!card) return fine;
@@ -40,20 +40,20 @@ export function sound({ domain }: VirtualMachineInstanceSpec, at: string): reado
   );
 }
 
-/** A video device needs the graphics to be attached. */
+/** A video device needs an attached graphics device. */
 export function video({ domain }: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const { video: device, autoattachGraphicsDevice } = domain.devices;
   if (!device || autoattachGraphicsDevice !== false) return fine;
   return invalid(
     `${at}.video`,
-    "is set and autoattachGraphicsDevice is false; remove one of them",
+    "is set, but autoattachGraphicsDevice is false; remove one of them",
     `${at}.domain.devices.video`,
   );
 }
 
 const panicModels: ReadonlySet<string> = new Set(["hyperv", "isa", "pvpanic"]);
 
-/** Panic devices have a known model, and s390x has its own way. */
+/** Panic devices have a known model; s390x needs none. */
 export function panicDevices(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -65,7 +65,7 @@ export function panicDevices(
   const architecture = spec.architecture || config.defaultArchitecture;
   return join(
     architecture === "s390x"
-      ? invalid(field, "is not possible on s390x, which reports a panic without; remove it")
+      ? invalid(field, "is not supported on s390x, which reports a panic without it; remove it")
       : fine,
     each(devices, ({ model }, i) =>
       !isSet(model) || panicModels.has(model)
@@ -75,7 +75,7 @@ export function panicDevices(
   );
 }
 
-/** Reservations of a SCSI device need a helper on the node, which the cluster must have asked for. */
+/** SCSI reservations need a helper on the node, which the cluster must enable. */
 export function persistentReservation(
   { domain }: VirtualMachineInstanceSpec,
   at: string,
@@ -85,7 +85,7 @@ export function persistentReservation(
   if (config.persistentReservationEnabled) return fine;
   return invalid(
     `${at}.domain.devices.disks.luns.reservation`,
-    "has a lun with reservation, which this cluster does not serve; set persistentReservationConfiguration.enabled in KubeVirt's configuration, or remove it",
+    "has a lun with reservation, which this cluster does not support; set persistentReservationConfiguration.enabled in KubeVirt's configuration, or remove it",
     `${at}.domain.devices.disks`,
   );
 }

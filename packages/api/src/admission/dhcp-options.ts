@@ -2,7 +2,7 @@ import { isIpv4, parseIp } from "../addresses/ip-address.ts";
 import type { Interface } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 
-/** What the guest is told over DHCP: private options once each, time servers by IPv4 address. */
+/** DHCP settings for the guest: each private option once, time servers by IPv4 address. */
 export function dhcpOptions(
   iface: Interface,
   { field, at }: { field: string; at: string },

@@ -47,7 +47,7 @@ test.each([
   expect(verdict(one({}, name))).toEqual(expected);
 });
 
-test("no two disks have one name", () => {
+test("two disks cannot have the same name", () => {
   const disks = [{ name: "root" }, { name: "root" }, { name: "root" }];
   expect(verdict({ domain: { devices: { disks } } })).toEqual([
     "Invalid spec.domain.devices.disks[1].name",

@@ -15,7 +15,10 @@ import {
 import { dnsLabelProblems } from "./kubernetes-name.ts";
 import { isPciAddress } from "./pci-address.ts";
 
-/** A rule about one disk. `odd` is the path with `domain.devices.disks` twice that KubeVirt reports for some. */
+/**
+ * A rule about one disk. `odd` is the path with `domain.devices.disks` twice, which KubeVirt reports for some
+ * rules.
+ */
 type DiskRule = (disk: Disk, field: string, odd: string) => readonly Cause[];
 
 /** The fields of each disk. */
@@ -34,7 +37,7 @@ export function disks(spec: VirtualMachineInstanceSpec, at: string): readonly Ca
   });
 }
 
-/** What a disk is attached as, and to which bus. */
+/** How a disk is attached, and on which bus. */
 export function diskTarget(disk: Disk): { type: "disk" | "lun" | "cdrom" | ""; bus: string } {
   if (disk.disk) return { type: "disk", bus: disk.disk.bus ?? "" };
   if (disk.lun) return { type: "lun", bus: disk.lun.bus ?? "" };
@@ -44,7 +47,10 @@ export function diskTarget(disk: Disk): { type: "disk" | "lun" | "cdrom" | ""; b
 
 function uniqueName(disk: Disk, names: Set<string>, field: string): readonly Cause[] {
   if (names.has(disk.name)) {
-    return invalid(`${field}.name`, `is ${quote(disk.name)}, as in an earlier disk; rename one`);
+    return invalid(
+      `${field}.name`,
+      `is ${quote(disk.name)}, as in an earlier disk; rename one of them`,
+    );
   }
   names.add(disk.name);
   return fine;
@@ -65,14 +71,14 @@ const pciAddress: DiskRule = ({ disk }, field, odd) => {
       ? fine
       : invalid(
           reported,
-          `is set on the bus ${quote(disk.bus ?? "")}; only virtio disks have one`,
+          `is set on the bus ${quote(disk.bus ?? "")}; only virtio disks support it`,
           subject,
         ),
     isPciAddress(disk.pciAddress)
       ? fine
       : invalid(
           reported,
-          `is ${quote(disk.pciAddress)}; use domain:bus:slot.function in hexadecimal, as 0000:81:01.0`,
+          `is ${quote(disk.pciAddress)}; use domain:bus:slot.function in hexadecimal, for example 0000:81:01.0`,
           subject,
         ),
   );
@@ -98,12 +104,18 @@ function busOfTarget(disk: Disk, field: string): readonly Cause[] {
       return fine;
     case "virtio":
       if (target.type !== "cdrom") return fine;
-      return invalid(busField, "is virtio, on which there are no CD-ROMs; use sata, scsi or usb");
+      return invalid(busField, "is virtio, which does not support CD-ROMs; use sata, scsi or usb");
     case "sata":
       if (!disk.disk?.readonly) return fine;
-      return invalid(busField, "is sata, on which a disk cannot be read-only; use virtio or scsi");
+      return invalid(
+        busField,
+        "is sata, which does not support read-only disks; use virtio or scsi",
+      );
     case "ide":
-      return invalid(busField, "is ide, which the machine types do not have; use sata or virtio");
+      return invalid(
+        busField,
+        "is ide, which the machine types do not support; use sata or virtio",
+      );
     default:
       return invalid(busField, `is ${quote(target.bus)}; use virtio, scsi, sata or usb`);
   }
@@ -114,7 +126,7 @@ function ioThread(disk: Disk, field: string, odd: string): readonly Cause[] {
   if (!disk.dedicatedIOThread || target.bus === "virtio") return fine;
   return notSupported(
     odd,
-    `is true on the bus ${target.bus}; only virtio disks have one`,
+    `is true on the bus ${target.bus}; only virtio disks support it`,
     `${field}.dedicatedIOThread`,
   );
 }
@@ -149,7 +161,7 @@ const errorPolicy: DiskRule = (disk, field) =>
     ? fine
     : invalid(`${field}.errorPolicy`, `is ${quote(disk.errorPolicy)}; use ${oneOf(errorPolicies)}`);
 
-/** Disks of container images are served by containers that are called after them. */
+/** Containers that serve disks of container images are named after them. */
 const name: DiskRule = (disk, field, odd) =>
   each(dnsLabelProblems(disk.name), (problem) =>
     invalid(`${odd}.name`, `is ${quote(disk.name)}, which ${problem}`, `${field}.name`),

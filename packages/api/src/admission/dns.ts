@@ -40,14 +40,14 @@ function config(
   at: string,
 ): readonly Cause[] {
   if (dnsPolicy === "None" && !dnsConfig) {
-    return required(at, "is missing and dnsPolicy is None; list nameservers there");
+    return required(at, "is missing, but dnsPolicy is None; list nameservers there");
   }
   if (!dnsConfig) return fine;
   const { nameservers = [], searches = [], options = [] } = dnsConfig;
   if (dnsPolicy === "None" && nameservers.length === 0) {
     return required(
       "nameservers",
-      "is empty and dnsPolicy is None; list at least one",
+      "is empty, but dnsPolicy is None; list at least one",
       `${at}.nameservers`,
     );
   }
@@ -64,11 +64,17 @@ function nameserverList(servers: readonly string[], subject: string): readonly C
   const field = "nameservers";
   return join(
     servers.length > most.nameservers
-      ? invalid(field, `has ${servers.length} entries; at most ${most.nameservers} work`, subject)
+      ? invalid(
+          field,
+          `has ${servers.length} entries; at most ${most.nameservers} are allowed`,
+          subject,
+        )
       : fine,
     servers
       .filter((server) => !parseIp(server))
-      .flatMap((server) => invalid(field, `has ${quote(server)}, which is no IP address`, subject)),
+      .flatMap((server) =>
+        invalid(field, `has ${quote(server)}, which is not an IP address`, subject),
+      ),
   );
 }
 
@@ -76,10 +82,18 @@ function searchList(searches: readonly string[], subject: string): readonly Caus
   const field = "searchDomains";
   return join(
     searches.length > most.searches
-      ? invalid(field, `has ${searches.length} entries; at most ${most.searches} work`, subject)
+      ? invalid(
+          field,
+          `has ${searches.length} entries; at most ${most.searches} are allowed`,
+          subject,
+        )
       : fine,
     utf8Length(searches.join(" ")) > most.searchCharacters
-      ? invalid(field, `has over ${most.searchCharacters} characters in all; shorten it`, subject)
+      ? invalid(
+          field,
+          `has more than ${most.searchCharacters} characters in total; shorten it`,
+          subject,
+        )
       : fine,
     each(searches, (search) =>
       each(dnsSubdomainProblems(search), (problem) =>

@@ -3,7 +3,7 @@ import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { isSet } from "../shape.ts";
 import { type Cause, fine, invalid, oneOf, quote } from "./cause.ts";
 
-/** What may happen to a virtual machine whose node is drained. */
+/** What may happen to a VM when its node is drained. */
 export const evictionStrategies: ReadonlySet<string> = new Set([
   "None",
   "LiveMigrate",
@@ -11,7 +11,7 @@ export const evictionStrategies: ReadonlySet<string> = new Set([
   "External",
 ]);
 
-/** The strategy in force, the object's own or the cluster's, is a known one. */
+/** The effective strategy, the object's own or the cluster's, must be known. */
 export function evictionStrategy(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -21,6 +21,6 @@ export function evictionStrategy(
   if (!isSet(strategy) || evictionStrategies.has(strategy)) return fine;
   return invalid(
     `${at}.evictionStrategy`,
-    `is ${quote(strategy)}${isSet(spec.evictionStrategy) ? "" : " by the cluster's configuration"}; use ${oneOf(evictionStrategies)}`,
+    `is ${quote(strategy)}${isSet(spec.evictionStrategy) ? "" : ", from the cluster's configuration"}; use ${oneOf(evictionStrategies)}`,
   );
 }

@@ -9,12 +9,12 @@ import type { AppliedInstancetype } from "./admission-lookup.ts";
 import { type Cause, notFound } from "./cause.ts";
 import { templateSpec } from "./decode-virtual-machine.ts";
 
-/** A VM as it would run, or why that cannot be told. */
+/** A VM as it would run, or why that cannot be determined. */
 export type Expanded = { readonly vm: VirtualMachine } | { readonly refused: Refusal };
 
 /**
- * The VM with its instancetype and preference applied and its spec defaulted: what is judged in
- * place of what was sent. The argument is not changed.
+ * The VM with its instancetype and preference applied and its spec defaulted: this is judged instead of what
+ * was sent. The argument is not changed.
  */
 export function expandMachine(
   sent: VirtualMachine,
@@ -37,7 +37,7 @@ export function expandMachine(
   const unmet = unmetRequirement(instancetype, preference, spec);
   if (!unmet) return { vm };
   return refusedBy(
-    notFound(unmet.fields.join(", "), unmet.message, "spec.preference asks for more:"),
+    notFound(unmet.fields.join(", "), unmet.message, "spec.preference requires more:"),
   );
 }
 

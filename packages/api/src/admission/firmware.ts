@@ -2,7 +2,7 @@ import type { KernelBoot, VirtualMachineInstanceSpec } from "../schema/index.ts"
 import { absolutePath } from "./absolute-path.ts";
 import { type Cause, fine, invalid, join, required } from "./cause.ts";
 
-/** How the guest boots: one kind of firmware, perhaps a kernel from a container image. */
+/** How the guest boots: one kind of firmware, and optionally a kernel from a container image. */
 export function firmware(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const field = `${at}.domain.firmware`;
   const { bootloader, kernelBoot: kernel } = spec.domain.firmware ?? {};
@@ -22,7 +22,7 @@ function kernelBoot(boot: KernelBoot | undefined, field: string): readonly Cause
     if (!boot.kernelArgs) return fine;
     return invalid(
       `${field}.kernelArgs`,
-      "is set and there is no kernel; set container, or remove it",
+      "is set, but there is no kernel; set container, or remove it",
     );
   }
   const { kernelPath, initrdPath } = container;
@@ -37,7 +37,7 @@ function kernelBoot(boot: KernelBoot | undefined, field: string): readonly Cause
   );
 }
 
-/** Secure boot is on with EFI unless it is denied, and keeps its keys in SMM; TDX needs none. */
+/** With EFI, secure boot is on by default and keeps its keys in SMM; TDX does not need it. */
 function secureBoot({ domain }: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const efi = domain.firmware?.bootloader?.efi;
   const smm = domain.features?.smm;

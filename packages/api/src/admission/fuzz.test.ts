@@ -22,7 +22,7 @@ const schemas: Readonly<Record<string, { kind: AdmissionKind; schema: SchemaNode
   },
 };
 
-/** Gates that open the rules behind them. */
+/** Feature gates that enable more rules. */
 const open = cluster({
   gates: [
     "NetworkDevicesWithDRA",
@@ -32,7 +32,7 @@ const open = cluster({
   ],
 });
 
-/** An object of the schema, most of the time with a part of it replaced by something else. */
+/** An object of the schema, usually with one part replaced by something else. */
 function attack(schema: SchemaNode, random: Random): unknown {
   const object = sample(schema, random);
   const way = random();
@@ -42,7 +42,7 @@ function attack(schema: SchemaNode, random: Random): unknown {
   return object;
 }
 
-/** Walks down a random way and replaces what is at its end. */
+/** Walks down a random path and replaces what is at its end. */
 function spoil(object: unknown, random: Random): void {
   let place = object;
   while (typeof place === "object" && place !== null) {
@@ -91,7 +91,7 @@ function causes({ response }: AdmissionReviewAnswer): readonly Cause[] {
 }
 
 test.each(Object.keys(schemas))(
-  "any %s gets a bounded answer",
+  "answers any %s with a bounded response",
   (resource) => {
     const random = randomFrom(7);
     let judgedByRules = 0;
@@ -101,13 +101,13 @@ test.each(Object.keys(schemas))(
       if (causes(reviewAdmission(review, open)).some(({ reason }) => reason)) judgedByRules++;
     }
     expect(Object.keys(Object.prototype)).toEqual([]);
-    // Else the attack would not get past the schema.
+    // Otherwise the attack would not get past the schema.
     expect(judgedByRules).toBeGreaterThan(25);
   },
   30_000,
 );
 
-test("nothing is nested too deep", () => {
+test("survives deep nesting", () => {
   const depth = 100_000;
   const deep = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as unknown;
   for (const resource of Object.keys(schemas)) {
@@ -150,7 +150,7 @@ test("control: the same attack finds rules that trust the object", () => {
   expect(thrown).toBeGreaterThan(25);
 });
 
-test("ten times more of everything than a VMI may have is answered", () => {
+test("answers for a VMI with ten times more of everything than is allowed", () => {
   const many = 2560;
   const list = <T>(make: (i: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i));
   const object = instance({

@@ -26,7 +26,7 @@ function gated(
   };
 }
 
-/** Host devices; an empty list is refused too. */
+/** Host devices; an empty list is refused, too. */
 export const hostDevices: Rule = gated(
   "HostDevices",
   "HostDevices",
@@ -34,7 +34,7 @@ export const hostDevices: Rule = gated(
   "domain.devices.hostDevices",
 );
 
-/** A socket between host and guest. */
+/** A VSOCK device between host and guest. */
 export const vsock: Rule = gated(
   "VSOCK",
   "domain.devices.autoattachVSOCK",
@@ -48,7 +48,7 @@ export const downwardMetricsDevice: Rule = gated(
   ({ domain }) => isSet(domain.devices.downwardMetrics),
 );
 
-/** What a reboot from within the guest does. */
+/** What a reboot from inside the guest does. */
 export const rebootPolicy: Rule = gated("RebootPolicy", "domain.rebootPolicy", ({ domain }) =>
   isSet(domain.rebootPolicy),
 );

@@ -1,8 +1,8 @@
 /**
- * Whether a text matches a shell pattern as Go's `filepath.Match` has it: `*` and `?` stop at `/`,
- * `[a-c]`, `[^a]` and `\x` work, and a malformed pattern matches nothing.
+ * Whether a text matches a shell pattern, like Go's `filepath.Match`: `*` and `?` stop at `/`, `[a-c]`, `[^a]`
+ * and `\x` work, and a malformed pattern matches nothing.
  *
- * Takes time in the product of both lengths at worst: `*` never makes it exponential.
+ * The worst case is the product of both lengths: `*` never makes it exponential.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const steps = parse(pattern);

@@ -4,8 +4,8 @@ import { type Cause, fine, invalid, quote } from "./cause.ts";
 import { diskTarget } from "./disk.ts";
 
 /**
- * What a disk must be to be plugged into a running VMI: on a bus that takes it. The first thing
- * that is wrong is reported, at `field`.
+ * What a disk must be to be plugged into a running VMI: on a bus that supports it. The first fault is reported,
+ * at `field`.
  */
 export function hotplugDisk(
   disk: Disk | undefined,
@@ -16,7 +16,7 @@ export function hotplugDisk(
   const subject = field === undefined ? "spec.volumes" : "status.volumeRequests";
   if (problem) return invalid(field, `would plug in ${quote(name)}, which ${problem}`, subject);
   if (!isSet(disk?.bootOrder) || disk.bootOrder >= 1) return fine;
-  // KubeVirt reports this one at a fixed place.
+  // KubeVirt reports this one at a fixed path.
   return invalid("spec.domain.devices.disks[1].bootOrder", `of ${quote(name)} is 0; use 1 or more`);
 }
 

@@ -17,7 +17,7 @@ interface StorageChange {
   readonly config: ClusterConfig;
 }
 
-/** Volumes that a VMI has had from the start: those that its status does not call hotplugged. */
+/** Volumes that a VMI has had from the start: those that its status does not list as hotplugged. */
 export function permanentVolumeNames({ status }: VirtualMachineInstance): ReadonlySet<string> {
   return new Set(
     status?.volumeStatus?.filter(({ hotplugVolume }) => !hotplugVolume).map(({ name }) => name),
@@ -25,8 +25,8 @@ export function permanentVolumeNames({ status }: VirtualMachineInstance): Readon
 }
 
 /**
- * What KubeVirt may change about the storage of a running VMI: plug volumes in and out, with
- * their disks, and move a volume elsewhere by a volume migration. The rest stays.
+ * What KubeVirt may change in the storage of a running VMI: plug volumes in and out, with their disks, and move
+ * a volume by a volume migration. Everything else must stay.
  */
 export function hotpluggedStorage(change: StorageChange): readonly Cause[] {
   const { now, old } = change;
@@ -63,7 +63,7 @@ function byName<T extends { name: string }>(items: readonly T[] = []): ReadonlyM
   return new Map(items.map((item) => [item.name, item]));
 }
 
-/** As many volumes as there are disks and file systems; memory dumps and empty CD-ROMs need none. */
+/** There must be as many volumes as disks and file systems; memory dumps and empty CD-ROMs need none. */
 function disksMatchVolumes({ now, config }: StorageChange): readonly Cause[] {
   const { disks = [], filesystems = [] } = now.spec.domain.devices;
   const names = new Set(
@@ -75,7 +75,7 @@ function disksMatchVolumes({ now, config }: StorageChange): readonly Cause[] {
   if (needed === names.size) return fine;
   return invalid(
     undefined,
-    `spec.volumes has ${names.size} volumes, and disks and filesystems need ${needed}; add or remove them in pairs`,
+    `spec.volumes has ${names.size} volumes, but disks and filesystems need ${needed}; add or remove them in pairs`,
   );
 }
 
@@ -84,7 +84,7 @@ function permanentVolumes(volumes: readonly Volume[], storage: Storage): readonl
   if (volumes.length !== before) {
     return invalid(
       undefined,
-      `spec.volumes has ${volumes.length} permanent volumes and had ${before}; those cannot be unplugged`,
+      `spec.volumes has ${volumes.length} permanent volumes, but had ${before}; permanent volumes cannot be unplugged`,
     );
   }
   for (const volume of volumes) {
@@ -98,7 +98,10 @@ function permanentVolume(volume: Volume, storage: Storage): readonly Cause[] {
   const { name } = volume;
   const before = storage.oldVolumes.get(name);
   if (!before || !semanticallyEqual(VolumeSchema, volume, before)) {
-    return invalid(undefined, `spec.volumes has a change of the permanent volume ${quote(name)}`);
+    return invalid(
+      undefined,
+      `spec.volumes changes the permanent volume ${quote(name)}; it cannot be changed while the guest runs`,
+    );
   }
   return unchangedDisk(name, storage, "permanent");
 }
@@ -110,7 +113,7 @@ function unchangedDisk(name: string, storage: Storage, kind: string): readonly C
   if (same) return fine;
   return invalid(
     undefined,
-    `spec.domain.devices.disks has a change of the ${kind} disk ${quote(name)}`,
+    `spec.domain.devices.disks changes the ${kind} disk ${quote(name)}; it cannot be changed while the guest runs`,
   );
 }
 
@@ -122,7 +125,10 @@ function hotpluggedVolume(volume: Volume, storage: Storage): readonly Cause[] {
 function keptVolume(volume: Volume, before: Volume, storage: Storage): readonly Cause[] {
   const { name } = volume;
   if (!storage.isMigrated(volume) && !semanticallyEqual(VolumeSchema, volume, before)) {
-    return invalid(undefined, `spec.volumes has a change of the hotplugged volume ${quote(name)}`);
+    return invalid(
+      undefined,
+      `spec.volumes changes the hotplugged volume ${quote(name)}; unplug it and plug in another`,
+    );
   }
   if (volume.memoryDump) return fine;
   if (!storage.disks.has(name)) return withoutDisk(name);

@@ -14,7 +14,7 @@ export function subdomain(spec: VirtualMachineInstanceSpec, at: string): readonl
   return wholly(`${at}.subdomain`, spec.subdomain, dnsSubdomainProblems(spec.subdomain));
 }
 
-/** `spec.serviceAccountName` and a serviceAccount volume must speak of the same account. */
+/** `spec.serviceAccountName` and a serviceAccount volume must name the same account. */
 export function serviceAccountName(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const name = spec.serviceAccountName;
   if (!name) return fine;
@@ -26,7 +26,7 @@ export function serviceAccountName(spec: VirtualMachineInstanceSpec, at: string)
   if (!other) return malformed;
   const mismatch = invalid(
     field,
-    `is ${quote(name)} and a serviceAccount volume has ${quote(other.serviceAccountName ?? "")}; a virtual machine has one service account, use the same name in both`,
+    `is ${quote(name)}, but a serviceAccount volume has ${quote(other.serviceAccountName ?? "")}; a VMI has one service account, use the same name in both`,
   );
   return join(malformed, mismatch);
 }

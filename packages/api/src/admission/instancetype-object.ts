@@ -25,7 +25,7 @@ const schemas: Readonly<Record<InstancetypeResource, SchemaNode>> = {
   virtualmachineclusterpreferences: VirtualMachineClusterPreferenceSchema,
 };
 
-/** Checks an instance type or a preference: its shape, and the amount of memory it asks for. */
+/** Checks an instance type or a preference: its shape, and the memory that it sets. */
 export function admitInstancetypeObject(
   resource: InstancetypeResource,
   { object }: { readonly object: unknown },
@@ -35,7 +35,7 @@ export function admitInstancetypeObject(
   return resource.endsWith("instancetypes") ? judge(memory(decoded.object)) : judge(fine);
 }
 
-/** Memory that is promised twice cannot be huge pages, which are set aside. */
+/** Overcommitted memory cannot be hugepages, which are reserved. */
 function memory(instancetype: object): readonly Cause[] {
   const field = "spec.memory.overcommitPercent";
   const percent = number(at(instancetype, "spec", "memory", "overcommitPercent"));

@@ -3,10 +3,10 @@ import type { Interface, Network, VirtualMachineInstanceSpec } from "../schema/i
 import { type Cause, countSet, each, fine, invalid, join } from "./cause.ts";
 import { networksByName } from "./network-lookup.ts";
 
-/** The address of the bridge that masquerade puts into the Pod. */
+/** The MAC address of the bridge that masquerade creates in the Pod. */
 const bridgeMac = "02:00:00:00:00:00";
 
-/** Every interface has one binding, on a network on which that binding works. */
+/** Every interface has one binding, on a network that supports it. */
 export function interfaceBindings(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -44,7 +44,7 @@ function masquerade(
       ? fine
       : invalid(
           `${field}.name`,
-          "names a network other than the Pod's, and masquerade works on the Pod network only; use bridge",
+          "names a network other than the Pod's, but masquerade only works on the Pod network; use bridge",
         ),
     iface.macAddress === bridgeMac
       ? invalid(
@@ -68,7 +68,7 @@ function bridge(
   if (!iface.bridge || !network?.pod || config.permitBridgeInterfaceOnPodNetwork) return fine;
   return invalid(
     `${field}.name`,
-    "names the Pod network, on which this cluster does not permit bridge; use masquerade",
+    "names the Pod network, where this cluster does not permit bridge; use masquerade",
   );
 }
 
@@ -83,13 +83,13 @@ function passt(
       ? fine
       : invalid(
           `${field}.name`,
-          "uses passtBinding and the feature gate PasstBinding is off; turn it on",
+          "uses passtBinding, but the feature gate PasstBinding is off; turn it on",
         ),
     network?.pod
       ? fine
       : invalid(
           `${field}.name`,
-          "names a network other than the Pod's, and passtBinding works on the Pod network only; use bridge",
+          "names a network other than the Pod's, but passtBinding only works on the Pod network; use bridge",
         ),
   );
 }

@@ -2,7 +2,7 @@ import type { Interface, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 import { isDefaultNetwork } from "./network-lookup.ts";
 
-/** An interface is up, down, or absent (to be unplugged), where the binding can do that. */
+/** An interface is up, down, or absent (to be unplugged), if the binding supports that. */
 export function interfaceStates(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const interfaces = spec.domain.devices.interfaces;
   if (!interfaces?.some((iface) => iface.state)) return fine;
@@ -20,10 +20,7 @@ function known({ state, sriov }: Interface, field: string): readonly Cause[] {
     case "up":
     case "down":
       return sriov
-        ? invalid(
-            field,
-            `is ${state}, and the link of an SR-IOV device is not ours to set; remove it`,
-          )
+        ? invalid(field, `is ${state}, but the link of an SR-IOV device cannot be set; remove it`)
         : fine;
     default:
       return invalid(field, `is ${quote(state)}; use up, down, absent, or leave it out`);
@@ -35,7 +32,7 @@ function absent(iface: Interface, field: string, primary: string | undefined): r
   return join(
     iface.bridge ? fine : invalid(field, "is absent; only bridge interfaces can be unplugged"),
     iface.name === primary
-      ? invalid(field, "is absent; the default network's interface cannot be unplugged")
+      ? invalid(field, "is absent; the interface of the default network cannot be unplugged")
       : fine,
   );
 }

@@ -54,7 +54,7 @@ function macAddress(iface: Interface, field: string): readonly Cause[] {
   if (!iface.macAddress || parseMac(iface.macAddress)?.length === 6) return fine;
   return invalid(
     `${field}.macAddress`,
-    `is ${quote(iface.macAddress)}; use six octets, as de:ad:00:00:be:af`,
+    `is ${quote(iface.macAddress)}; use six octets, for example de:ad:00:00:be:af`,
   );
 }
 
@@ -62,6 +62,6 @@ function pciAddress(iface: Interface, field: string): readonly Cause[] {
   if (!iface.pciAddress || isPciAddress(iface.pciAddress)) return fine;
   return invalid(
     `${field}.pciAddress`,
-    `is ${quote(iface.pciAddress)}; use domain:bus:slot.function in hexadecimal, as 0000:81:01.0`,
+    `is ${quote(iface.pciAddress)}; use domain:bus:slot.function in hexadecimal, for example 0000:81:01.0`,
   );
 }

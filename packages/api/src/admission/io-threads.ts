@@ -4,7 +4,7 @@ import { type Cause, fine, invalid, oneOf, quote } from "./cause.ts";
 
 const policies: ReadonlySet<string> = new Set(["shared", "auto", "supplementalPool"]);
 
-/** The policy is a known one, and a supplemental pool has at least one thread. */
+/** The policy must be known, and a supplemental pool has at least one thread. */
 export function ioThreadsPolicy(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const policy = spec.domain.ioThreadsPolicy;
   if (!isSet(policy)) return fine;
@@ -15,7 +15,7 @@ export function ioThreadsPolicy(spec: VirtualMachineInstanceSpec, at: string): r
   if (policy !== "supplementalPool" || threads >= 1) return fine;
   return invalid(
     `${at}.domain.ioThreads.count`,
-    `is ${threads} and ioThreadsPolicy is supplementalPool; set it to 1 or more`,
+    `is ${threads}, but ioThreadsPolicy is supplementalPool; set it to 1 or more`,
     `${at}.domain.ioThreads.supplementalPoolThreadCount`,
   );
 }

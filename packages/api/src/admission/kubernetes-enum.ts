@@ -10,9 +10,9 @@ import { isSet } from "../shape.ts";
 import { type Cause, fine, oneOf, ownField, quote } from "./cause.ts";
 
 /**
- * Values of Kubernetes' own types that KubeVirt's schema closes. They are refused before any rule
- * runs, in causes without reason and field; KubeVirt's own enums are left to the rules. Takes the spec
- * as it was sent: a required text that is missing is left to the rules too, an empty one is refused.
+ * Values of Kubernetes' own types that are enums in KubeVirt's schema. They are refused before any rule runs,
+ * in causes without reason and field; KubeVirt's own enums are left to the rules. Takes the spec as it was
+ * sent: a missing required string is left to the rules, too, but an empty one is refused.
  */
 export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const causes: Cause[] = [];
@@ -29,14 +29,14 @@ export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): reado
 const volumeModes = ["Block", "Filesystem", "FromStorageProfile"];
 const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
-/** The same for the volumes that are made with a VirtualMachine. */
+/** The same for the volumes that are created with a VirtualMachine. */
 export function closedVolumeEnums(templates: readonly DataVolumeTemplateSpec[]): readonly Cause[] {
   const causes: Cause[] = [];
   templates.forEach((template: DataVolumeTemplateSpec | null, i) => {
-    // The type may be null by itself, and KubeVirt's schema refuses it in a list.
+    // The type itself allows null, but KubeVirt's schema refuses it in a list.
     if (template === null) {
       const field = `spec.dataVolumeTemplates[${i}]`;
-      causes.push(ownField({ message: `${field} must be an object, and is null`, field }));
+      causes.push(ownField({ message: `${field} must be an object, but is null`, field }));
       return;
     }
     const { spec } = template;

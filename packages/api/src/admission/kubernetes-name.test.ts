@@ -41,7 +41,7 @@ test.each<[(text: string) => readonly string[], string, number]>([
   [labelValueProblems, "Value_1", 0],
   [labelValueProblems, "a b", 1],
   [labelValueProblems, `${long(64)}!`, 2],
-])("%o finds in %j as many faults as Kubernetes: %i", (problems, text, count) => {
+])("%o finds as many faults in %j as Kubernetes: %i", (problems, text, count) => {
   expect(problems(text)).toHaveLength(count);
 });
 
@@ -55,17 +55,17 @@ test.each([
   ["-a", false],
   ["a-", false],
   ["abcdefghijklmnop", false],
-])("%j as the name of a port: %s", (text, valid) => {
+])("%j as a port name: %s", (text, valid) => {
   expect(isPortName(text)).toBe(valid);
 });
 
-test("octets are those of UTF-8", () => {
+test("lengths are in UTF-8 octets", () => {
   for (const text of ["", "a", "é", "€", "🙂", "a🙂é"]) {
     expect(utf8Length(text)).toBe(Buffer.byteLength(text));
   }
 });
 
-test("a name of megabytes is refused in no time", () => {
+test("refuses a name of megabytes quickly", () => {
   const huge = "a".repeat(3_000_000);
   expect(dnsLabelProblems(huge)).not.toHaveLength(0);
   expect(qualifiedNameProblems(`${huge}/${huge}`)).not.toHaveLength(0);

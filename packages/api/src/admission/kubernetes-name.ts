@@ -1,6 +1,6 @@
 /**
- * The name rules of Kubernetes' API machinery. Each function returns one text for each thing that is
- * wrong, in Kubernetes' order, because a cause is reported for each; an empty list means valid.
+ * The name rules of Kubernetes' API machinery. Each function returns one string per fault, in Kubernetes'
+ * order, because each becomes a cause; an empty list means valid.
  */
 
 const nothingWrong: readonly string[] = [];
@@ -10,12 +10,12 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const qualifiedPart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const portCharacters = /^[-a-z0-9]+$/;
 
-/** Longest name in octets, as Kubernetes limits them. */
+/** The maximum length in octets, as in Kubernetes. */
 const limits = { label: 63, subdomain: 253, qualifiedPart: 63, portName: 15 } as const;
 
 /**
- * Whether the text is longer than the limit in UTF-8 octets. A text that has more UTF-16 units than
- * the limit has more octets too, so a huge one is never encoded.
+ * Whether the text is longer than the limit in UTF-8 octets. A text with more UTF-16 units than the limit has
+ * more octets, too, so a huge one is never encoded.
  */
 function tooLong(text: string, limit: number): boolean {
   if (text.length > limit) return true;
@@ -33,11 +33,11 @@ export function utf8Length(text: string): number {
 }
 
 function matches(pattern: RegExp, text: string, limit: number): boolean {
-  // The patterns backtrack; what is over the limit by far is not matched character by character.
+  // The patterns backtrack, so text far over the limit is not matched.
   return text.length <= limit * 8 && pattern.test(text);
 }
 
-/** RFC 1123 label: what a container or a host may be called. */
+/** RFC 1123 label: the rule for container and host names. */
 export function dnsLabelProblems(text: string): readonly string[] {
   const long = tooLong(text, limits.label);
   const wellFormed = matches(label, text, limits.label);
@@ -67,14 +67,15 @@ export function dnsSubdomainProblems(text: string): readonly string[] {
   return problems;
 }
 
-/** What a label or annotation key is: a name, before which a DNS name and '/' may stand. */
+/** The rule for label and annotation keys: a name, optionally preceded by a DNS name and '/'. */
 export function qualifiedNameProblems(text: string): readonly string[] {
   const parts = text.split("/", 3);
   if (parts.length > 2) return ["must have at most one '/'"];
   const name = parts.at(-1) ?? "";
   const problems: string[] = parts.length === 2 ? prefixProblems(parts[0] ?? "") : [];
   if (name === "") problems.push("must have a name that is not empty");
-  else if (tooLong(name, limits.qualifiedPart)) problems.push("has a name of over 63 characters");
+  else if (tooLong(name, limits.qualifiedPart))
+    problems.push("has a name of more than 63 characters");
   if (!matches(qualifiedPart, name, limits.qualifiedPart)) {
     problems.push(
       "must have a name of letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
@@ -88,7 +89,7 @@ function prefixProblems(prefix: string): string[] {
   return dnsSubdomainProblems(prefix).map((problem) => `(before '/') ${problem}`);
 }
 
-/** What a label's value may be; empty is valid. */
+/** The rule for label values; empty is valid. */
 export function labelValueProblems(text: string): readonly string[] {
   const long = tooLong(text, limits.qualifiedPart);
   const wellFormed = text === "" || matches(qualifiedPart, text, limits.qualifiedPart);
@@ -103,7 +104,7 @@ export function labelValueProblems(text: string): readonly string[] {
   return problems;
 }
 
-/** Whether the text is an IANA service name, which is what a port may be called. */
+/** Whether the text is an IANA service name, the rule for port names. */
 export function isPortName(text: string): boolean {
   return (
     text.length <= limits.portName &&

@@ -2,7 +2,7 @@ import type { LabelSelector } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 import { labelValueProblems, qualifiedNameProblems } from "./kubernetes-name.ts";
 
-/** What Kubernetes demands of a label selector; an absent one is fine. */
+/** Kubernetes' rules for a label selector; a missing one is fine. */
 export function labelSelector(
   selector: LabelSelector | undefined,
   field: string,
@@ -18,14 +18,14 @@ export function labelSelector(
   );
 }
 
-/** A label's key; one cause for each thing that is wrong with it. */
+/** A label key; one cause for each fault. */
 export function labelKey(key: string, field: string): readonly Cause[] {
   return each(qualifiedNameProblems(key), (problem) =>
-    invalid(field, `is ${quote(key)}; a label's key ${problem}`),
+    invalid(field, `is ${quote(key)}; a label key ${problem}`),
   );
 }
 
-/** How many values go with an operator, and the operators that there are. */
+/** Checks the operator, and the number of values that it takes. */
 export function operatorValues(
   operator: string,
   values: number,
@@ -36,7 +36,7 @@ export function operatorValues(
       ? fine
       : invalid(
           `${field}.values`,
-          `is empty and the operator is ${operator}; list at least one value`,
+          `is empty, but the operator is ${operator}; list at least one value`,
         );
   }
   if (operator === "Exists" || operator === "DoesNotExist") {
@@ -44,7 +44,7 @@ export function operatorValues(
       ? fine
       : invalid(
           `${field}.values`,
-          `has ${values} values and the operator is ${operator}; remove them`,
+          `has ${values} values, but the operator is ${operator}; remove them`,
         );
   }
   if (!single.includes(operator)) {
@@ -55,7 +55,7 @@ export function operatorValues(
     ? fine
     : invalid(
         `${field}.values`,
-        `has ${values} values and the operator is ${operator}; give exactly one`,
+        `has ${values} values, but the operator is ${operator}; give exactly one`,
       );
 }
 
@@ -63,7 +63,7 @@ function matchLabel(key: string, value: string, field: string): readonly Cause[]
   return join(
     labelKey(key, field),
     each(labelValueProblems(value), (problem) =>
-      invalid(field, `has the value ${quote(value)} for ${quote(key)}; a label's value ${problem}`),
+      invalid(field, `has the value ${quote(value)} for ${quote(key)}; a label value ${problem}`),
     ),
   );
 }
@@ -77,7 +77,7 @@ function matchExpression(requirement: Requirement, field: string): readonly Caus
     labelKey(requirement.key, `${field}.key`),
     each(values, (value, i) =>
       each(labelValueProblems(value), (problem) =>
-        invalid(`${field}.values[${i}]`, `is ${quote(value)}; a label's value ${problem}`),
+        invalid(`${field}.values[${i}]`, `is ${quote(value)}; a label value ${problem}`),
       ),
     ),
   );

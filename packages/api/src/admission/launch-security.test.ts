@@ -39,7 +39,7 @@ test.each<[Change, ClusterOptions, string[]]>([
   expect(verdict(change, options)).toEqual(expected);
 });
 
-test("s390x has a way of its own, of which nothing is demanded", () => {
+test("s390x has its own technology without requirements", () => {
   expect(
     verdict({ architecture: "s390x", domain: { machine: undefined, launchSecurity: {} } }),
   ).toEqual([]);

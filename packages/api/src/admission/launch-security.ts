@@ -6,7 +6,7 @@ import { type Cause, fine, forbidden, invalid, quote } from "./cause.ts";
 const technologies = ["sev", "snp", "tdx"] as const;
 type Technology = (typeof technologies)[number];
 
-/** Guests whose memory the host cannot read: what the hardware allows, and what would undo it. */
+/** Guests whose memory the host cannot read: what the hardware supports, and what would undo the protection. */
 export function launchSecurity(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -17,7 +17,7 @@ export function launchSecurity(
   if (spec.architecture !== "amd64") {
     return invalid(
       `${at}.architecture`,
-      `is ${quote(spec.architecture ?? "")}; launchSecurity exists on amd64 and s390x`,
+      `is ${quote(spec.architecture ?? "")}; launchSecurity is only supported on amd64 and s390x`,
     );
   }
   const field = `${at}.launchSecurity`;
@@ -52,7 +52,9 @@ function conflicts(spec: VirtualMachineInstanceSpec, technology: Technology): re
   }
   for (const { name, bootOrder } of devices.interfaces ?? []) {
     if (isSet(bootOrder)) {
-      found.push(`the interface ${quote(name)} has a bootOrder; such guests do not boot from it`);
+      found.push(
+        `the interface ${quote(name)} has a bootOrder, but confidential guests do not boot from the network; remove it`,
+      );
     }
   }
   return found;
@@ -63,7 +65,7 @@ function firmwareConflicts(
   technology: Technology,
 ): readonly string[] {
   const efi = domain.firmware?.bootloader?.efi;
-  if (!efi) return ["there is no EFI; set firmware.bootloader.efi"];
+  if (!efi) return ["EFI is missing; set firmware.bootloader.efi"];
   const found: string[] = [];
   if (technology !== "tdx" && efi.secureBoot !== false) {
     found.push("secure boot is on; set firmware.bootloader.efi.secureBoot to false");

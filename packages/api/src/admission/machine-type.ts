@@ -3,7 +3,7 @@ import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Cause, fine, invalid, oneOf, quote } from "./cause.ts";
 import { matchesGlob } from "./glob.ts";
 
-/** The machine type is one that the cluster emulates for the architecture. */
+/** The machine type must be one that the cluster emulates for the architecture. */
 export function emulatedMachine(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -19,14 +19,18 @@ export function emulatedMachine(
   );
 }
 
-/** ACPI tables come from Secrets, through volumes that the spec names. */
+/** ACPI tables come from Secrets, through volumes of the spec. */
 export function acpiTables(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const acpi = spec.domain.firmware?.acpi;
   if (!acpi) return fine;
   const field = `${at}.acpi`;
   const real = `${at}.domain.firmware.acpi`;
   if (!acpi.slicNameRef && !acpi.msdmNameRef) {
-    return invalid(field, "names no table; set slicNameRef or msdmNameRef, or remove it", real);
+    return invalid(
+      field,
+      "does not name a table; set slicNameRef or msdmNameRef, or remove it",
+      real,
+    );
   }
   return (["slicNameRef", "msdmNameRef"] as const).flatMap((table) =>
     acpiTable(spec, acpi[table], { field: `${field}.${table}`, subject: `${real}.${table}` }),
@@ -41,6 +45,6 @@ function acpiTable(
   if (!name) return fine;
   const volume = spec.volumes?.find((candidate) => candidate.name === name);
   if (volume?.secret) return fine;
-  const found = volume ? "which is no secret volume" : "and there is no such volume";
+  const found = volume ? "which is not a secret volume" : "but there is no such volume";
   return invalid(field, `is ${quote(name)}, ${found}; name a volume with a secret`, subject);
 }

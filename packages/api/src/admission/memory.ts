@@ -7,24 +7,24 @@ import { type Cause, fine, invalid, quote, required } from "./cause.ts";
 
 const smallestRequest = parseQuantity("1M");
 
-/** A memory request is not negative, and large enough to be a mistake in units if it is smaller. */
+/** A memory request must not be negative; a tiny one is probably a mistake in units. */
 export function memoryRequest(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const requested = resourceAmount(spec.domain.resources, "requests", "memory");
   const field = `${at}.domain.resources.requests.memory`;
-  if (requested.value() < 0n) return invalid(field, `is ${requested}; it cannot be negative`);
+  if (requested.value() < 0n) return invalid(field, `is ${requested}; it must not be negative`);
   if (requested.value() > 0n && requested.cmp(smallestRequest) < 0) {
     return invalid(field, `is ${requested}, less than 1M; was a unit (Mi, Gi) forgotten?`);
   }
   return fine;
 }
 
-/** A memory limit is not negative and not below the request. */
+/** A memory limit must not be negative or below the request. */
 export function memoryLimit(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const limit = resourceAmount(spec.domain.resources, "limits", "memory");
   if (limit.isZero()) return fine;
   const path = `${at}.domain.resources`;
   if (limit.value() < 0n)
-    return invalid(`${path}.limits.memory`, `is ${limit}; it cannot be negative`);
+    return invalid(`${path}.limits.memory`, `is ${limit}; it must not be negative`);
   const requested = resourceAmount(spec.domain.resources, "requests", "memory");
   if (requested.value() <= limit.value()) return fine;
   return invalid(
@@ -33,7 +33,7 @@ export function memoryLimit(spec: VirtualMachineInstanceSpec, at: string): reado
   );
 }
 
-/** Hugepages have a size, and the guest is made of whole ones. */
+/** Hugepages have a size, and the guest's memory is a multiple of it. */
 export function hugepages(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const pages = spec.domain.memory?.hugepages;
   if (!pages) return fine;
@@ -41,7 +41,7 @@ export function hugepages(spec: VirtualMachineInstanceSpec, at: string): readonl
   if (!(size instanceof Quantity)) {
     return invalid(
       `${at}.domain.memory.hugepages.pageSize`,
-      `is ${quote(pages.pageSize ?? "")}, which is no quantity; use one that the node has, as 2Mi or 1Gi`,
+      `is ${quote(pages.pageSize ?? "")}, which is not a quantity; use a size that the node has, for example 2Mi or 1Gi`,
     );
   }
   const { bytes, source } = backedMemory(spec);
@@ -60,7 +60,7 @@ export function hugepages(spec: VirtualMachineInstanceSpec, at: string): readonl
   return invalid(field, `is ${bytes} bytes, not a multiple of the hugepage size ${size}`, subject);
 }
 
-/** The memory that hugepages must back: what is requested, or else the guest's, or else the limit. */
+/** The memory that hugepages must back: the request, otherwise the guest's memory, otherwise the limit. */
 function backedMemory(spec: VirtualMachineInstanceSpec): { bytes: bigint; source: string } {
   const { resources, memory } = spec.domain;
   const requested = resourceAmount(resources, "requests", "memory").value();
@@ -87,7 +87,7 @@ export function guestMemoryLimit(
   );
 }
 
-/** Without a request, guest memory or hugepages nobody knows how large the guest is. */
+/** Without a request, guest memory or hugepages the size of the guest is unknown. */
 export function mandatoryMemory(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const { resources, memory } = spec.domain;
   if (resourceAmount(resources, "requests", "memory").value() !== 0n) return fine;

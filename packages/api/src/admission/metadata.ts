@@ -3,7 +3,7 @@ import type { Names } from "../names/index.ts";
 import type { ObjectMeta } from "../schema/index.ts";
 import { type Cause, fine, invalid, join, notSupported } from "./cause.ts";
 
-/** Labels by which KubeVirt keeps its own books; a user who set one could lead it astray. */
+/** Labels that KubeVirt uses internally; a user who sets one could mislead it. */
 function reservedLabels({ labels, nodeLabels }: Names): readonly string[] {
   return [
     labels.createdBy,
@@ -22,7 +22,7 @@ function gatedAnnotations({ annotations }: Names): readonly (readonly [string, F
   ];
 }
 
-/** The reserved labels among those of an object. */
+/** The reserved labels of an object. */
 export function reserved(
   metadata: ObjectMeta | undefined,
   names: Names,
@@ -36,7 +36,7 @@ export function reserved(
   );
 }
 
-/** Labels and annotations that only KubeVirt, or only an experiment, may set. */
+/** Labels and annotations that only KubeVirt may set, or that need a feature gate. */
 export function metadata(
   meta: ObjectMeta | undefined,
   { at, config, byKubeVirt }: { at: string; config: ClusterConfig; byKubeVirt: boolean },

@@ -52,13 +52,13 @@ test.each([
   ]);
 });
 
-test("what needs the gate may stay as it is while the gate is off", () => {
+test("an option that needs the gate may stay unchanged while the gate is off", () => {
   const spec = { maxDowntimeMs: 100, ...stall({ ewmaAlpha: "0.4" }) };
   expect(verdict(spec, {}, spec)).toEqual([]);
   expect(verdict(spec, {}, { maxDowntimeMs: 200, ...stall({ ewmaAlpha: "0.5" }) })).toHaveLength(2);
 });
 
-test("an object of any shape gets an answer", () => {
+test("answers for an object of any shape", () => {
   for (const object of [undefined, null, 7, [], { spec: 7 }]) {
     expect(admitMigrationPolicy({ object, oldObject: object }, cluster()).allowed).toBe(false);
   }

@@ -42,7 +42,7 @@ const gate = "MigrationStallDetection";
 function completionTimeout({ spec }: MigrationPolicy): readonly Cause[] {
   const seconds = spec.completionTimeoutPerGiB;
   if (!isSet(seconds) || seconds >= 0) return fine;
-  return invalid("spec.completionTimeoutPerGiB", `is ${seconds}; it cannot be negative`);
+  return invalid("spec.completionTimeoutPerGiB", `is ${seconds}; it must not be negative`);
 }
 
 function maxDowntime(
@@ -89,7 +89,7 @@ const factors: readonly {
 }[] = [
   {
     name: "ewmaAlpha",
-    range: "more than 0, at most 1",
+    range: "more than 0 and at most 1",
     allows: (value) => value > 0 && value <= 1,
   },
   { name: "precopyPossibleFactor", range: "1 or more", allows: (value) => value >= 1 },
@@ -104,5 +104,5 @@ const factors: readonly {
 function bandwidth({ spec }: MigrationPolicy): readonly Cause[] {
   const limit = amountOf(spec.bandwidthPerMigration);
   if (limit.sign() >= 0) return fine;
-  return invalid("spec.bandwidthPerMigration", `is ${limit}; it cannot be negative`);
+  return invalid("spec.bandwidthPerMigration", `is ${limit}; it must not be negative`);
 }

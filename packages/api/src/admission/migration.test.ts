@@ -74,38 +74,38 @@ const fixed = (reason: string): Change => ({
 const phase = (name: string): Change => ({ status: { phase: name } });
 
 test.each<[string, Setting, Change, boolean]>([
-  ["a machine that is not there", { lookup: world(undefined) }, { vmiName: "other" }, false],
-  ["a machine that has ended", { lookup: world(phase("Succeeded")) }, {}, false],
-  ["a machine that failed", { lookup: world(phase("Failed")) }, {}, false],
-  ["a machine that starts", { lookup: world(phase("Scheduling")) }, {}, true],
-  ["a machine that cannot move", { lookup: world(fixed("DisksNotLiveMigratable")) }, {}, false],
+  ["a VMI that does not exist", { lookup: world(undefined) }, { vmiName: "other" }, false],
+  ["a VMI that has ended", { lookup: world(phase("Succeeded")) }, {}, false],
+  ["a VMI that failed", { lookup: world(phase("Failed")) }, {}, false],
+  ["a VMI that is starting", { lookup: world(phase("Scheduling")) }, {}, true],
+  ["a VMI that cannot migrate", { lookup: world(fixed("DisksNotLiveMigratable")) }, {}, false],
   [
-    "a machine with disks of its own, to another cluster",
+    "a VMI with local disks, to another cluster",
     { ...decentralised, lookup: world(fixed("DisksNotLiveMigratable")) },
     { sendTo },
     true,
   ],
   [
-    "a machine with a device of its own, to another cluster",
+    "a VMI with a host device, to another cluster",
     { ...decentralised, lookup: world(fixed("HostDeviceNotLiveMigratable")) },
     { sendTo },
     false,
   ],
-  ["a machine that moves already", { lookup: world({}, [phase("Running")]) }, {}, false],
-  ["a machine that is about to move", { lookup: world({}, [{}]) }, {}, false],
+  ["a VMI that is already migrating", { lookup: world({}, [phase("Running")]) }, {}, false],
+  ["a VMI that is about to migrate", { lookup: world({}, [{}]) }, {}, false],
   [
-    "a machine that has moved",
+    "a VMI that has migrated",
     { lookup: world({}, [phase("Succeeded"), phase("Failed")]) },
     {},
     true,
   ],
-])("moving %s: %j", (_, setting, spec, allowed) => {
+])("migrating %s: %j", (_, setting, spec, allowed) => {
   const answer = create(migration(spec), setting);
   expect(answer.allowed).toBe(allowed);
   if (!answer.allowed) expect(answer).toMatchObject({ code: 400, causes: [] });
 });
 
-test("a name that does not fit the label is refused", () => {
+test("refuses a name that does not fit into the label", () => {
   const lookup = {
     ...world(),
     virtualMachineInstance: () => instance() as unknown as VirtualMachineInstance,
@@ -113,7 +113,7 @@ test("a name that does not fit the label is refused", () => {
   expect(create(migration({ vmiName: "x".repeat(64) }), { lookup })).toMatchObject({ code: 400 });
 });
 
-test("a migration that cannot be read is refused with 400, KubeVirt reads before it checks", () => {
+test("refuses an unreadable migration with 400, because KubeVirt decodes before it checks", () => {
   expect(create(migration({ vmiName: 7 }))).toMatchObject({ code: 400, causes: [] });
   expect(create(7)).toMatchObject({ code: 400 });
   const unread = { metadata: { creationTimestamp: "soon" } };
@@ -131,9 +131,19 @@ test.each<[string, Change, Change, string[]]>([
   ["nothing", labelled("vm"), {}, []],
   ["the spec", {}, { spec: { vmiName: "other" } }, ["NotSupported"]],
   ["the label", labelled("vm"), labelled("other"), ["NotSupported"]],
-  ["the label away", labelled("vm"), { metadata: { labels: undefined } }, ["NotSupported"]],
-  ["the label after the end", labelled("vm"), { ...labelled("other"), ...phase("Failed") }, []],
-  ["a label that was not there", {}, labelled("vm"), []],
+  [
+    "the label by removing it",
+    labelled("vm"),
+    { metadata: { labels: undefined } },
+    ["NotSupported"],
+  ],
+  [
+    "the label after the migration has ended",
+    labelled("vm"),
+    { ...labelled("other"), ...phase("Failed") },
+    [],
+  ],
+  ["a label that did not exist", {}, labelled("vm"), []],
 ])("changing %s: %j", (_, from, to, expected) => {
   const oldObject = overlay(migration(), from);
   const object = overlay(oldObject, to);

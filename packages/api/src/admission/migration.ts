@@ -15,14 +15,14 @@ import { labelValueProblems } from "./kubernetes-name.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import type { ServiceAccounts } from "./service-accounts.ts";
 
-/** What judging a migration needs beside the request. */
+/** What judging a migration needs in addition to the request. */
 export interface MigrationContext {
   readonly config: ClusterConfig;
   readonly lookup: AdmissionLookup;
   readonly accounts: ServiceAccounts;
 }
 
-/** Judges a new migration: there is a VMI, it can move, and nothing else moves it. */
+/** Judges a new migration: the VMI exists and can move, and no other migration moves it. */
 export function admitNewMigration(request: AdmissionRequest, context: MigrationContext): Admission {
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object, {
     readsFirst: true,
@@ -33,11 +33,7 @@ export function admitNewMigration(request: AdmissionRequest, context: MigrationC
   if (!vmiName) return judge(required("spec.vmiName", "is missing; name the VMI to move"));
   if (isSet(priority) && !context.accounts.isController(request.username)) {
     return judge(
-      forbidden(
-        "spec.migrationPriority",
-        "is set by the controller only; remove it",
-        "spec.priority",
-      ),
+      forbidden("spec.migrationPriority", "is set by the controller; remove it", "spec.priority"),
     );
   }
   const namespace = migration.metadata?.namespace || (request.namespace ?? "");
@@ -45,7 +41,7 @@ export function admitNewMigration(request: AdmissionRequest, context: MigrationC
   return obstacle ? refuse(400, obstacle) : judge(betweenClusters(migration, context.config));
 }
 
-/** Judges a change of a migration: what it moves and where to stays. */
+/** Judges a change of a migration: what it moves, and where to, must stay. */
 export function admitMigrationUpdate(
   request: AdmissionRequest,
   { names }: ClusterConfig,
@@ -85,20 +81,20 @@ function obstacleTo(
 ): string | undefined {
   const { vmiName = "" } = migration.spec;
   const vmi = lookup.virtualMachineInstance(namespace, vmiName);
-  if (!vmi) return `there is no VirtualMachineInstance ${quote(`${namespace}/${vmiName}`)}`;
+  if (!vmi) return `VirtualMachineInstance ${quote(`${namespace}/${vmiName}`)} does not exist`;
   const phase = vmi.status?.phase;
   if (phase === "Succeeded" || phase === "Failed") {
     return `the VirtualMachineInstance ${quote(vmiName)} has ended (${phase}); start it again first`;
   }
   const reason = notMigratable(vmi, migration);
   if (reason) return reason;
-  // The name must fit the label by which the migrations of one VMI are found.
+  // The name must fit into the label that finds the migrations of a VMI.
   if (labelValueProblems(vmiName).length > 0) {
     return `spec.vmiName ${quote(vmiName)} does not fit into the label ${config.names.labels.vmiName}`;
   }
   const running = lookup.migrationsOf(namespace, vmiName).find((other) => !hasEnded(other));
   if (!running) return undefined;
-  return `the migration ${quote(running.metadata?.name ?? "")} of ${quote(vmiName)} has not ended; wait for it or delete it`;
+  return `migration ${quote(running.metadata?.name ?? "")} of ${quote(vmiName)} has not ended; wait for it or delete it`;
 }
 
 function notMigratable(
@@ -133,7 +129,7 @@ function betweenClusters(
   if (!sendTo || !receive || sendTo.migrationID === receive.migrationID) return fine;
   return invalid(
     undefined,
-    `spec.sendTo.migrationID is ${quote(sendTo.migrationID)} and spec.receive.migrationID ${quote(receive.migrationID)}; they must be equal`,
+    `spec.sendTo.migrationID is ${quote(sendTo.migrationID)}, but spec.receive.migrationID is ${quote(receive.migrationID)}; they must be equal`,
   );
 }
 

@@ -16,7 +16,7 @@ const paths = (change: Partial<AdmissionRequest>): string[] | number => {
 const vm = (spec: Change = {}, rest: Change = {}): Change =>
   overlay({ metadata: {}, spec: { template: { spec: instance()["spec"] } } }, { ...rest, spec });
 
-test("each kind gets the patch that KubeVirt sends", () => {
+test("each kind gets the same patch as from KubeVirt", () => {
   expect(paths({})).toEqual(["replace /spec", "replace /metadata", "replace /status"]);
   expect(paths({ kind: "VirtualMachine", object: vm() })).toEqual([
     "replace /spec",
@@ -26,7 +26,7 @@ test("each kind gets the patch that KubeVirt sends", () => {
   expect(paths({ kind: "VirtualMachineInstanceMigration", object })).toEqual(["replace /metadata"]);
 });
 
-test("only KubeVirt changes the status of a VM; for others it is put back", () => {
+test("only KubeVirt changes the status of a VM; changes by others are undone", () => {
   const oldObject = instance({}, { status: { phase: "Running" } });
   const object = instance({}, { status: { phase: "Failed" } });
   const update = { operation: "UPDATE", object, oldObject } as const;
@@ -45,13 +45,13 @@ test.each<[Change, Change]>([
     { migrationState: { endTimestamp: "2026-01-01T01:00:00+01:00" } },
     { migrationState: { endTimestamp: "2026-01-01T00:00:00Z" } },
   ],
-])("the status %j is none other than %j", (status, old) => {
+])("the status %j equals %j", (status, old) => {
   const object = instance({}, { status });
   const oldObject = instance({}, { status: old });
   expect(paths({ operation: "UPDATE", object, oldObject })).toEqual([]);
 });
 
-test("what the patch does not name stays as it was sent", () => {
+test("leaves what the patch does not name as it was sent", () => {
   const status = {
     volumeRequests: [{ addVolumeOptions: { name: "a", disk: {}, volumeSource: {} } }],
   };
@@ -68,18 +68,18 @@ test("what the patch does not name stays as it was sent", () => {
   expect(mutate(request(update), cluster())).toMatchObject({ object: { spec } });
 });
 
-test("a VM that is being deleted is left alone", () => {
+test("leaves a VM that is being deleted alone", () => {
   const object = vm({}, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
   expect(paths({ kind: "VirtualMachine", object })).toEqual([]);
 });
 
-test("a preset that was applied is warned of", () => {
+test("warns about a preset that was applied", () => {
   const metadata = { annotations: { "virtualmachinepreset.kubevirt.io/x": "" } };
   const mutation = mutate(request({ object: instance({}, { metadata }) }), cluster());
   expect(mutation.allowed && mutation.warnings).toHaveLength(1);
 });
 
-test("a cluster whose default network cannot be used is the obstacle", () => {
+test("refuses if the cluster's default network cannot be used", () => {
   const offline = { networks: undefined, domain: { devices: { interfaces: undefined } } };
   const configuration = { network: { defaultNetworkInterface: "slirp" } };
   const mutation = mutate(request({ object: instance(offline) }), cluster({ configuration }));
@@ -124,7 +124,7 @@ test.each<[Change, Change | undefined, string | undefined]>([
   expect(mutation.allowed ? undefined : mutation.causes[0]?.field).toBe(field);
 });
 
-test("what cannot be read is refused as in admission", () => {
+test("refuses unreadable objects as admission does", () => {
   expect(paths({ object: 7 })).toBe(422);
   expect(paths({ object: instance({ dnsPolicy: "Nearest" }) })).toBe(422);
   expect(paths({ object: instance({ domain: { cpu: { cores: -1 } } }) })).toBe(400);

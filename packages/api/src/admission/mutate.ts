@@ -32,8 +32,9 @@ export interface MutateOptions extends Omit<VirtualMachineDefaultsOptions, "oper
   /** KubeVirt's own accounts. Default: those of namespace kubevirt. */
   readonly accounts?: ServiceAccounts;
   /**
-   * Whether new objects get what controllers would write first (`withCreationMarks`), and the run grant of a VMI is
-   * kept from others. KubeVirt does neither, so it is not the default; a server that admits for Virtkit sets it.
+   * Whether new objects get what controllers would write first (`withCreationMarks`), and the run grant of a
+   * VMI is protected from others. KubeVirt does neither, so it is off by default; a server that admits for
+   * Virtkit turns it on.
    */
   readonly marks?: boolean;
 }
@@ -42,9 +43,9 @@ export interface MutateOptions extends Omit<VirtualMachineDefaultsOptions, "oper
 export type Mutation =
   | {
       readonly allowed: true;
-      /** The object with the patch applied; the request's own where nothing changes. */
+      /** The object with the patch applied; the request's own object if nothing changes. */
       readonly object: unknown;
-      /** Empty where nothing changes. */
+      /** Empty if nothing changes. */
       readonly patch: readonly JsonPatchOperation[];
       readonly warnings: readonly string[];
     }
@@ -192,7 +193,7 @@ function marked<T extends { metadata?: object }>(
   return { ...object, metadata: withCreationMarks(kind, object.metadata, names) };
 }
 
-/** What the patch does not name stays as it was sent, odd as it may be. */
+/** What the patch does not name stays as it was sent, however odd. */
 function patched(
   request: AdmissionRequest,
   patch: readonly JsonPatchOperation[],

@@ -24,11 +24,11 @@ export function networkClaims(
   if (!config.gate("NetworkDevicesWithDRA")) {
     return invalid(
       field,
-      "has a resourceClaim and the feature gate NetworkDevicesWithDRA is off; turn it on",
+      "has a resourceClaim, but the feature gate NetworkDevicesWithDRA is off; turn it on",
     );
   }
   if (networks.some((network) => network.multus)) {
-    return invalid(field, "mixes multus and resourceClaim; use one kind in a virtual machine");
+    return invalid(field, "mixes multus and resourceClaim; use one kind in a VMI");
   }
   const known: Known = {
     firstOf: firstIndexByClaim(spec),
@@ -84,7 +84,7 @@ function claim(
       ? fine
       : duplicate(
           field,
-          `uses ${quote(pair)}, as an earlier network does; a request is one device`,
+          `uses ${quote(pair)}, as an earlier network does; each request is one device`,
         ),
   );
 }

@@ -5,7 +5,7 @@ export function isDefaultNetwork(network: Network): boolean {
   return Boolean(network.pod || network.multus?.default);
 }
 
-/** Networks by name; of two with one name the last counts. */
+/** Networks by name; of two with the same name the last one counts. */
 export function networksByName(spec: VirtualMachineInstanceSpec): ReadonlyMap<string, Network> {
   return new Map(spec.networks?.map((network) => [network.name, network]));
 }

@@ -28,7 +28,7 @@ test.each<[string, Change, string[]]>([
     ["Duplicate spec.interfaces"],
   ],
   [
-    "two defaults of Multus",
+    "two Multus defaults",
     net(
       [multus("a", { default: true }), multus("b", { default: true })],
       [bridge("a"), bridge("b")],
@@ -36,7 +36,7 @@ test.each<[string, Change, string[]]>([
     ["Invalid spec.networks"],
   ],
   [
-    "the Pod network and a default of Multus",
+    "the Pod network and a Multus default",
     net([pod("a"), multus("b", { default: true })], [bridge("a"), bridge("b")]),
     ["Invalid spec.networks"],
   ],
@@ -55,13 +55,13 @@ test.each<[string, Change, string[]]>([
     ["Required spec.networks[0]"],
   ],
   [
-    "two networks of one name",
+    "two networks with the same name",
     net([multus("a"), multus("a")], [bridge("a")]),
     ["Duplicate spec.networks[1].name"],
   ],
   ["a network without an interface", net([pod()], []), ["Required spec.networks[0].name"]],
   [
-    "two interfaces of one name",
+    "two interfaces with the same name",
     net([pod()], [masquerade(), masquerade()]),
     [`Duplicate ${at}[1].name`],
   ],
@@ -72,7 +72,7 @@ test.each<[string, Change, string[]]>([
     [`Invalid ${at}[0].slirp`, `Invalid ${at}[0]`],
   ],
   [
-    "passt and macvtap, both gone",
+    "passt and macvtap, both removed",
     net([pod()], [{ name: "default", passt: {}, macvtap: {} }]),
     [`Invalid ${at}[0].passt`, `Invalid ${at}[0].macvtap`, `Invalid ${at}[0]`],
   ],
@@ -80,7 +80,7 @@ test.each<[string, Change, string[]]>([
   expect(verdict(change)).toEqual(expected);
 });
 
-test("a gate of something that is gone does not bring it back", () => {
+test("the gate of a removed feature does not bring it back", () => {
   const change = net([pod()], [masquerade({ passt: {} })]);
   expect(verdict(change, { gates: ["Passt", "Macvtap", "constructor"] })).toEqual([
     "NotSupported",
@@ -93,26 +93,26 @@ test.each<[string, Change, ClusterOptions, string[]]>([
   ["two", net([pod()], [masquerade({ bridge: {} })]), {}, [`Invalid ${at}[0]`]],
   ["a plugin", net([pod()], [{ name: "default", binding: { name: "p" } }]), {}, []],
   [
-    "a plugin too many",
+    "a plugin in addition to masquerade",
     net([pod()], [masquerade({ binding: { name: "p" } })]),
     {},
     [`Invalid ${at}[0]`],
   ],
   [
-    "masquerade elsewhere",
+    "masquerade on another network",
     net([multus("a")], [{ name: "a", masquerade: {} }]),
     {},
     [`Invalid ${at}[0].name`],
   ],
   [
-    "masquerade with its own address",
+    "masquerade with a reserved MAC address",
     net([pod()], [masquerade({ macAddress: "02:00:00:00:00:00" })]),
     {},
     [`Invalid ${at}[0].macAddress`],
   ],
   ["bridge on the Pod network", net([pod()], [bridge("default")]), {}, []],
   [
-    "bridge on the Pod network where it is not permitted",
+    "bridge on the Pod network, if it is not permitted",
     net([pod()], [bridge("default")]),
     { configuration: { network: { permitBridgeInterfaceOnPodNetwork: false } } },
     [`Invalid ${at}[0].name`],
@@ -125,7 +125,7 @@ test.each<[string, Change, ClusterOptions, string[]]>([
     [`Invalid ${at}[0].name`],
   ],
   [
-    "passt elsewhere",
+    "passt on another network",
     net([multus("a")], [{ name: "a", passtBinding: {} }]),
     {},
     [`Invalid ${at}[0].name`],
@@ -144,7 +144,7 @@ test.each<[Change, string[]]>([
   expect(verdict(net([pod(), multus("b")], [masquerade(), iface]))).toEqual(expected);
 });
 
-test("the default network's interface is never absent", () => {
+test("the interface of the default network is never absent", () => {
   expect(verdict(net([pod()], [bridge("default", { state: "absent" })]))).toEqual([
     `Invalid ${at}[0].state`,
   ]);
@@ -193,7 +193,7 @@ test.each<[Change, string[]]>([
   expect(verdict(net([pod()], [masquerade(fields)]))).toEqual(expected);
 });
 
-test("the name of an interface has no dots; ports off the Pod network are not looked at", () => {
+test("an interface name has no dots; ports off the Pod network are not checked", () => {
   expect(verdict(net([multus("a.b")], [bridge("a.b", { ports: [{ port: 0 }] })]))).toEqual([
     `Invalid ${at}[0].name`,
   ]);
@@ -212,11 +212,11 @@ test.each<[Change, string[]]>([
   [masquerade({ portRanges: [range(1, 65536)] }), [`${ranges}[0].end`]],
   [masquerade({ portRanges: [range(2, 1)] }), [`${ranges}[0].start`]],
   [masquerade({ portRanges: [range(10, 20), range(1, 10), range(20, 30)] }), [ranges, ranges]],
-])("ranges of ports: %j: %j", (iface, expected) => {
+])("port ranges: %j: %j", (iface, expected) => {
   expect(verdict(net([pod()], [iface]), { gates: ["PortRangesSpec"] })).toEqual(expected);
 });
 
-test("ranges of ports need their gate, even an empty list", () => {
+test("port ranges need their gate, even an empty list", () => {
   expect(verdict(net([pod()], [masquerade({ portRanges: [] })]))).toEqual([
     `Invalid ${at}[0].name`,
   ]);
@@ -262,6 +262,6 @@ test.each<[string, Change, string[]]>([
   expect(verdict(change, { gates: ["NetworkDevicesWithDRA"] })).toEqual(expected);
 });
 
-test("networks of resource claims need their gate", () => {
+test("networks from resource claims need their gate", () => {
   expect(verdict(net([claimed("nic", "r")], [sriov()], claims))).toEqual(["Invalid spec.networks"]);
 });

@@ -16,7 +16,7 @@ import { interfaceBindings } from "./interface-binding.ts";
 import { interfaceStates } from "./interface-state.ts";
 import { networkClaims } from "./network-claim.ts";
 
-/** The networks, the interfaces, and that they fit together. */
+/** The networks, the interfaces, and whether they match. */
 export function networks(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -38,7 +38,7 @@ export function networks(
   );
 }
 
-/** Bindings that KubeVirt once had; refused for new objects only, so that old ones can be edited. */
+/** Bindings that KubeVirt has removed; refused for new objects only, so that old ones can be edited. */
 export function discontinuedBindings(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -82,7 +82,7 @@ function defaultNetwork(spec: VirtualMachineInstanceSpec, at: string): readonly 
   );
 }
 
-/** A network is one thing. */
+/** A network has one kind. */
 function networkSources(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   return each(spec.networks, (network, i) => {
     const sources = countSet(network.pod, network.multus, network.resourceClaim);
@@ -92,7 +92,7 @@ function networkSources(spec: VirtualMachineInstanceSpec, at: string): readonly 
   });
 }
 
-/** A Multus network names its definition; the first that does not is reported. */
+/** A Multus network names its definition; the first fault is reported. */
 function networkNames(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const index = spec.networks?.findIndex(({ multus }) => multus && !multus.networkName) ?? -1;
   if (index < 0) return fine;
@@ -127,7 +127,7 @@ function networksHaveInterfaces(spec: VirtualMachineInstanceSpec, at: string): r
       ? fine
       : required(
           `${at}.networks[${i}].name`,
-          `is ${quote(name)} and no interface has that name; add one to domain.devices.interfaces`,
+          `is ${quote(name)}, but no interface has that name; add one to domain.devices.interfaces`,
         ),
   );
 }
@@ -139,7 +139,7 @@ function interfacesHaveNetworks(spec: VirtualMachineInstanceSpec, at: string): r
       ? fine
       : invalid(
           `${at}.domain.devices.interfaces[${i}].name`,
-          `is ${quote(name)} and no network has that name; add one to networks`,
+          `is ${quote(name)}, but no network has that name; add one to networks`,
         ),
   );
 }

@@ -37,7 +37,7 @@ function claimedBy(node: string): object {
 
 const running = vmi({ status: { phase: "Running" } });
 
-test("an agent may write the status and the claim of a VMI of its node", () => {
+test("an agent may write the status and the claim of a VMI on its node", () => {
   expect(fieldOf({ oldObject: vmi(), object: running }, "n1")).toBe(undefined);
   expect(fieldOf({ oldObject: vmi(), object: claimedBy("n1") }, "n1")).toBe(undefined);
 });
@@ -67,7 +67,7 @@ test.each([
     ...["n1", `metadata.annotations[${grantKey}]`],
   ],
   [
-    "that a VMI is on a node to which it was not to come",
+    "that a VMI is on a node that is not its target",
     {
       oldObject: vmi({ metadata: { labels: { [names.labels.nodeName]: "n1" } } }),
       object: vmi({ metadata: { labels: { [names.labels.nodeName]: "n2" } } }),
@@ -83,7 +83,7 @@ test.each([
   },
 );
 
-test("an agent may write its own Node, and a VMI that comes to it", () => {
+test("an agent may write its own Node, and a VMI that is moving to it", () => {
   expect(fieldOf({ resource: "nodes", name: "n1" }, "n1")).toBe(undefined);
   const { nodeName, migrationTargetNodeName } = names.labels;
   const coming = vmi({
@@ -97,7 +97,7 @@ test("an agent may write its own Node, and a VMI that comes to it", () => {
   expect(fieldOf({ oldObject: coming, object: there }, "n2")).toBe(undefined);
 });
 
-test("who receives a guest is said by the node that it comes to, and by no other", () => {
+test("only the target's node may say who receives a guest", () => {
   const target = { [names.own(targetHolderAnnotation)]: "x" };
   const coming = vmi({ status: { migrationState: { targetNode: "n2" } } });
   const said = vmi({
@@ -108,7 +108,7 @@ test("who receives a guest is said by the node that it comes to, and by no other
   expect(fieldOf({ oldObject: coming, object: said }, "n1")).toBe("metadata.annotations");
 });
 
-test("how far a guest is that moves is said by the node that it leaves, and by no other", () => {
+test("only the source's node may report the progress of a moving guest", () => {
   const annotations = { [names.own(migrationTransferAnnotation)]: "x" };
   const status = { migrationState: { sourceNode: "n1", targetNode: "n2" } };
   const write = { oldObject: vmi({ status }), object: vmi({ status, metadata: { annotations } }) };
@@ -118,7 +118,7 @@ test("how far a guest is that moves is said by the node that it leaves, and by n
   expect(fieldOf(still, "n1")).toBe("metadata.annotations");
 });
 
-test("what waited for a new launcher is taken off by the node that the guest came to, and set by nobody", () => {
+test("only the node that the guest moved to may clear what waited for a new launcher, and nobody may set it", () => {
   const outdated = { a: "b", [names.labels.outdatedLauncherImage]: "" };
   const status = { migrationState: { targetNode: "n2" } };
   const [before, after] = [vmi({ metadata: { labels: outdated }, status }), vmi({ status })];
@@ -127,7 +127,7 @@ test("what waited for a new launcher is taken off by the node that the guest cam
   expect(fieldOf({ oldObject: after, object: before }, "n2")).toBe("metadata.labels");
 });
 
-test("others are not asked, and any JSON value is an answer", () => {
+test("does not judge other users, and answers for any JSON value", () => {
   expect(fieldOf({ username: "alice", oldObject: vmi(), object: 7 })).toBe(undefined);
   expect(fieldOf({ oldObject: null, object: "x" }, "n1")).toBe("status.nodeName");
 });

@@ -10,7 +10,7 @@ import { migrationTransferAnnotation } from "../status/migration-transfer.ts";
 import { type Cause, fine, invalid } from "./cause.ts";
 import type { ServiceAccounts } from "./service-accounts.ts";
 
-/** A write to the API server, and who makes it; objects may be any JSON value. */
+/** A write to the API server, and its author; objects may be any JSON value. */
 export interface ComponentWrite {
   /** As in a path: `virtualmachineinstances`, `nodes`. */
   readonly resource: string;
@@ -56,7 +56,7 @@ function ownNode({ operation, name }: ComponentWrite, node: string): readonly Ca
   if (operation === "UPDATE" && name === node) return fine;
   return invalid(
     "metadata.name",
-    `is ${name}, and the agent of ${node} may change its own Node only`,
+    `is ${name}, but the agent of ${node} may only change its own Node`,
   );
 }
 
@@ -77,13 +77,13 @@ function ownVmi(write: ComponentWrite, node: string, names: Names): readonly Cau
   if (after !== text(at(old, "status", "nodeName")) && after !== node) {
     return invalid(
       "status.nodeName",
-      `would become ${after}, and ${node} can only take a VMI over`,
+      `would become ${after}, but ${node} can only take over a VMI`,
     );
   }
   return ownClaim(old, now, node, names);
 }
 
-/** Whether a VMI is on a node, or comes to it. */
+/** Whether a VMI is on a node, or is moving to it. */
 function concerns(vmi: unknown, node: string, { labels }: Names): boolean {
   const own = at(vmi, "metadata", "labels");
   return [
@@ -94,15 +94,15 @@ function concerns(vmi: unknown, node: string, { labels }: Names): boolean {
   ].includes(node);
 }
 
-/** The first field that differs and is not an agent's. */
+/** The first changed field that does not belong to an agent. */
 function foreignChange(old: unknown, now: unknown, node: string, names: Names): string | undefined {
   const { createMigrationTarget, evictionSource } = names.annotations;
   const isComing = comesTo(old, node);
   const own = [
     ...[names.own(grantAnnotation), createMigrationTarget],
-    // Who receives, and that nobody waits for the guest to leave any more.
+    // Who receives, and that nobody waits any more for the guest to leave.
     ...(isComing ? [names.own(targetHolderAnnotation), evictionSource] : []),
-    // How far the guest is that leaves.
+    // The progress of the guest that leaves.
     ...(leavesFrom(old, node) ? [names.own(migrationTransferAnnotation)] : []),
   ];
   const others = (vmi: unknown): string => {
@@ -118,13 +118,13 @@ function foreignChange(old: unknown, now: unknown, node: string, names: Names): 
   return others(old) === others(now) ? undefined : "metadata.annotations";
 }
 
-/** Whether all labels that differ are those by which a node takes over a VMI that was to come to it. */
+/** Whether all changed labels are those with which a node takes over a VMI that was moving to it. */
 function areLabelsOwn(old: unknown, now: unknown, node: string, { labels }: Names): boolean {
   const [before, after] = [old, now].map((vmi) => object(at(vmi, "metadata", "labels")));
   const changed = Object.keys({ ...before, ...after }).filter(
     (key) => canonical(entry(before, key)) !== canonical(entry(after, key)),
   );
-  // What a new launcher was waited for with.
+  // What waited for a new launcher.
   const spent: readonly string[] = [
     ...[labels.outdatedLauncherImage, labels.podCpuLimits],
     ...[labels.podMemoryRequests, labels.memoryHotplugOverheadRatio],
@@ -140,12 +140,12 @@ function areLabelsOwn(old: unknown, now: unknown, node: string, { labels }: Name
   });
 }
 
-/** Whether a VMI is to come to a node. */
+/** Whether a VMI should move to a node. */
 function comesTo(vmi: unknown, node: string): boolean {
   return text(at(vmi, "status", "migrationState", "targetNode")) === node;
 }
 
-/** Whether a VMI is on a node, and is to leave it. */
+/** Whether a VMI is on a node, and should leave it. */
 function leavesFrom(vmi: unknown, node: string): boolean {
   const from = text(at(vmi, "status", "migrationState", "sourceNode"));
   return from === node && text(at(vmi, "status", "nodeName")) === node;
@@ -159,7 +159,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** A claim that is new is one of this node. */
+/** A new claim must be for this node. */
 function ownClaim(old: unknown, now: unknown, node: string, names: Names): readonly Cause[] {
   const [before, after] = [old, now].map((vmi) =>
     decodeGrant(

@@ -15,12 +15,12 @@ const all = ["GraceIOVirtualization", "PCINUMAAwareTopology", "IOMMUFD"];
 
 test.each<[string, ClusterOptions, string[]]>([
   ["the gate is off", cluster("10de:2342"), [`Invalid ${field}`]],
-  ["any device of NVIDIA's", cluster("0x10DE:*", ...all), [`Invalid ${field}`]],
-  ["any device of NVIDIA's, the gate off", cluster("10DE:*"), []],
+  ["any NVIDIA device", cluster("0x10DE:*", ...all), [`Invalid ${field}`]],
+  ["any NVIDIA device, with the gate off", cluster("10DE:*"), []],
   ["another device", cluster("10DE:1EB8"), []],
-  ["no selector", cluster("10DE:2342:1"), []],
+  ["an invalid selector", cluster("10DE:2342:1"), []],
   [
-    "a machine that is not like the host",
+    "a guest that is not set up like the host",
     cluster("10DE:2941", "GraceIOVirtualization"),
     [
       "Invalid spec.architecture",
@@ -47,7 +47,7 @@ const suitable = (rest: Change = {}): Record<string, unknown> =>
     rest,
   );
 
-test("a machine like the host may have the GPU, without annotations that take its address space", () => {
+test("a VMI like the host may have the GPU, without annotations that affect its address space", () => {
   const options = cluster("10DE:2348", ...all);
   expect(judged(suitable(), options)).toEqual([]);
   const annotations = {
@@ -60,7 +60,7 @@ test("a machine like the host may have the GPU, without annotations that take it
   expect(judged(suitable({ metadata: { annotations } }), {})).toEqual([]);
 });
 
-test("what the spec leaves out is the cluster's", () => {
+test("what the spec leaves out comes from the cluster", () => {
   const object = instance({ architecture: "", domain: { machine: undefined, devices: gpu } });
   const options = { ...cluster("10DE:2342", "GraceIOVirtualization"), architecture: "arm64" };
   expect(judged(object, options)).not.toContain("Invalid spec.domain.machine.type");

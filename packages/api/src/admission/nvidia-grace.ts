@@ -3,8 +3,8 @@ import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, quote, required } from "./cause.ts";
 
 /**
- * GPUs of NVIDIA Grace are passed through with their memory, which takes a machine like the host:
- * arm64, `virt`, dedicated CPUs, PCI devices on their NUMA nodes, IOMMUFD.
+ * NVIDIA Grace GPUs are passed through with their memory, which needs a VMI like the host: arm64, `virt`,
+ * dedicated CPUs, PCI devices on their NUMA nodes, IOMMUFD.
  */
 export function graceDevices(
   spec: VirtualMachineInstanceSpec,
@@ -32,7 +32,7 @@ export function graceDevices(
   );
 }
 
-/** Annotations that would spoil the address space that such a GPU needs. */
+/** Annotations that would break the address space that such a GPU needs. */
 export function graceAnnotations(
   spec: VirtualMachineInstanceSpec,
   metadata: { readonly annotations?: Readonly<Record<string, string>> } | undefined,
@@ -70,7 +70,7 @@ function graceMachine(
 ): readonly Cause[] {
   const architecture = spec.architecture || config.defaultArchitecture;
   const machine = spec.domain.machine?.type || config.machineType(architecture);
-  const why = "as an NVIDIA Grace GPU is used";
+  const why = "because an NVIDIA Grace GPU is used";
   return join(
     architecture === "arm64"
       ? fine

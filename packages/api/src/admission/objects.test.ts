@@ -8,7 +8,7 @@ const set = (matchLabels: object, labels: object, spec: unknown = instance()["sp
   spec: { replicas: 1, selector: { matchLabels }, template: { metadata: { labels }, spec } },
 });
 
-test("a replica set must find the VMIs that it makes", () => {
+test("a replica set must select the VMIs that it creates", () => {
   expect(admitReplicaSet({ object: set({ a: "1" }, { a: "1" }) }, cluster()).allowed).toBe(true);
   expect(admitReplicaSet({ object: set({ a: "1" }, { a: "2" }) }, cluster())).toMatchObject({
     code: 422,
@@ -16,13 +16,13 @@ test("a replica set must find the VMIs that it makes", () => {
   });
 });
 
-test("the template of a replica set is judged as a VMI", () => {
+test("judges the template of a replica set as a VMI", () => {
   const spec = { ...Object(instance()["spec"]), hostname: "Not_A_Name" };
   const { causes } = admitReplicaSet({ object: set({ a: "1" }, { a: "1" }, spec) }, cluster());
   expect(causes.map(({ field }) => field).join()).toContain("spec.template.spec");
 });
 
-test("an instance type cannot promise huge pages twice", () => {
+test("an instance type cannot overcommit hugepages", () => {
   const object = (memory: object) => ({
     metadata: { name: "it" },
     spec: { cpu: { guest: 1 }, memory: { guest: "1Gi", ...memory } },
@@ -35,7 +35,7 @@ test("an instance type cannot promise huge pages twice", () => {
   expect(judged({ overcommitPercent: 10, hugepages: { pageSize: "2Mi" } }).allowed).toBe(false);
 });
 
-test("a preference is judged by its shape", () => {
+test("judges a preference by its shape", () => {
   const object = { metadata: {}, spec: { cpu: { preferredCPUTopology: 3 } } };
   expect(admitInstancetypeObject("virtualmachinepreferences", { object }).allowed).toBe(false);
 });

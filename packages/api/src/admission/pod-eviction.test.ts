@@ -40,7 +40,7 @@ function evict(
 const mark = { op: "add", path: "/status/evacuationNodeName", value: "node1" };
 
 test.each([5, "True", [null, 5], { type: "LiveMigratable", status: "True" }])(
-  "conditions of the shape %j show no machine that can move",
+  "a VMI with conditions of the shape %j is not migratable",
   (conditions) => {
     const vmi = vmiOf("LiveMigrateIfPossible", true, { status: { conditions } });
     expect(evictionDecision(vmi, cluster())).toMatchObject({ isMigratable: false });
@@ -68,10 +68,10 @@ const unshared = "the claim of volume data is not shared; it must be ReadWriteMa
 test.each<[unknown, string]>([
   [[{ reason: "DisksNotLiveMigratable", message: unshared }], `cannot be migrated: ${unshared}; `],
   [[{ reason: "DisksNotLiveMigratable" }], "cannot be migrated: DisksNotLiveMigratable; "],
-  [[{ message: 7, reason: {} }], "its node has not said yet that it can be"],
+  [[{ message: 7, reason: {} }], "its node has not confirmed yet that it can be"],
   [[{ message: "x".repeat(9_000) }], `: ${"x".repeat(500)}; stop it`],
-  [[], "its node has not said yet that it can be"],
-])("who must move and cannot is kept with the reason: %j", (found, reason) => {
+  [[], "its node has not confirmed yet that it can be"],
+])("keeps a VMI that must move but cannot, with the reason: %j", (found, reason) => {
   const conditions = (found as object[]).map((each) => ({
     ...{ type: "LiveMigratable", status: "False" },
     ...each,
@@ -86,16 +86,16 @@ test.each<[string, Readonly<Record<string, EvictedPod>>]>([
   ["that does not exist", {}],
   ["of something else", { pod: { metadata: { labels: { app: "x" } } } }],
   ["that has ended", { pod: launcher({ status: { phase: "Failed" } }) }],
-  ["that names no machine", { pod: launcher({ metadata: { annotations: undefined } }) }],
-])("a Pod %s is let go", (_, pods) => {
+  ["that does not name a VMI", { pod: launcher({ metadata: { annotations: undefined } }) }],
+])("evicts a Pod %s", (_, pods) => {
   expect(evict(pods, vmiOf("LiveMigrate", true)).response.allowed).toBe(true);
 });
 
-test("a launcher Pod whose VMI was not found stays", () => {
+test("keeps a launcher Pod whose VMI was not found", () => {
   expect(evict({ pod: launcher() }).response.allowed).toBe(false);
 });
 
-test("a VMI that leaves already, or a Pod to which it comes, is left alone", () => {
+test("leaves alone a VMI that is already leaving, and a Pod that it moves to", () => {
   const leaving = vmiOf("LiveMigrate", true, { status: { evacuationNodeName: "node1" } });
   expect(evict({ pod: launcher() }, leaving)).not.toHaveProperty("patch");
   const target = launcher({ spec: { nodeName: "node2" } });
@@ -109,13 +109,13 @@ test.each<[Change, boolean]>([
   [{ object: { deleteOptions: { dryRun: ["All"] } } }, true],
   [{ object: { deleteOptions: { dryRun: [] } } }, false],
   [{ object: { deleteOptions: 7, metadata: null } }, false],
-])("a request %j is a dry run: %s", (request, dryRun) => {
+])("request %j is a dry run: %s", (request, dryRun) => {
   expect(evict({ pod: launcher() }, vmiOf("LiveMigrate", true), request).patch?.dryRun).toBe(
     dryRun,
   );
 });
 
-test("the descheduler is named as the one who asked", () => {
+test("names the descheduler as the requester", () => {
   const object = { metadata: { annotations: { "requested-by": "sigs.k8s.io/descheduler" } } };
   const operations = (annotations?: Change) =>
     evict(
@@ -146,27 +146,27 @@ const hotplug: EvictedPod = {
 };
 
 test.each<[string, Readonly<Record<string, EvictedPod>>, boolean]>([
-  ["serves a running machine", { pod: hotplug, owner: launcher() }, false],
+  ["serves a running VMI", { pod: hotplug, owner: launcher() }, false],
   ["has lost its owner", { pod: hotplug }, true],
   [
     "has an owner that has ended",
     { pod: hotplug, owner: launcher({ status: { phase: "Succeeded" } }) },
     true,
   ],
-  ["has an owner that is no launcher", { pod: hotplug, owner: {} }, true],
+  ["has an owner that is not a launcher", { pod: hotplug, owner: {} }, true],
   [
-    "has an owner without a machine",
+    "has an owner without a VMI",
     {
       pod: hotplug,
       owner: launcher({ metadata: { annotations: { "kubevirt.io/domain": "gone" } } }),
     },
     true,
   ],
-])("a Pod that holds volumes and %s may go: %j", (_, pods, allowed) => {
+])("a Pod that holds volumes and %s may be evicted: %j", (_, pods, allowed) => {
   expect(evict(pods, vmiOf("None", true)).response.allowed).toBe(allowed);
 });
 
-test("the decision names the strategy in force", () => {
+test("the decision names the effective strategy", () => {
   const config = cluster({ configuration: { evictionStrategy: "LiveMigrate" } });
   expect(evictionDecision(vmiOf(undefined, false), config)).toEqual({
     strategy: "LiveMigrate",

@@ -8,7 +8,7 @@ import { type Admission, allow, refuse } from "./admission.ts";
 import { argumentProblem } from "./argument-problem.ts";
 import { quote } from "./cause.ts";
 
-/** What matters about a Pod that is to be evicted. */
+/** The parts of a Pod that matter for its eviction. */
 export interface EvictedPod {
   readonly metadata?: {
     readonly name?: string;
@@ -39,17 +39,17 @@ export interface EvictionLookup {
 /** The answer to an eviction, and what to do about the VMI. */
 export interface EvictionAdmission {
   readonly response: Admission;
-  /** To be written to the VMI before the answer is given; its failure refuses the eviction as well. */
+  /** The change to write to the VMI before answering; if it fails, the eviction is refused as well. */
   readonly patch?: { readonly operations: readonly JsonPatchOperation[]; readonly dryRun: boolean };
 }
 
 /** How a VMI reacts to the eviction of its Pod. */
 export interface EvictionDecision {
-  /** The strategy in force: the VMI's own, or the cluster's. */
+  /** The effective strategy: the VMI's own, or the cluster's. */
   readonly strategy: string | undefined;
   /** Whether the VMI can be migrated live. */
   readonly isMigratable: boolean;
-  /** Whether an evacuation migrates it: LiveMigrate tries even what cannot move. */
+  /** Whether an evacuation migrates it: LiveMigrate tries even if the VMI cannot be migrated. */
   readonly migratableOnEviction: boolean;
 }
 
@@ -109,7 +109,7 @@ function keep(message: string): EvictionAdmission {
   return { response: refuse(429, message) };
 }
 
-/** A Pod that only holds volumes goes with the launcher Pod that it serves, not before. */
+/** A Pod that only holds volumes is evicted with the launcher Pod that it serves, not before. */
 function hotplugPod(
   pod: EvictedPod,
   { namespace, name }: EvictionRequest,
@@ -121,7 +121,7 @@ function hotplugPod(
   const vmiName = machineOf(owner, config);
   if (vmiName === undefined || !lookup.virtualMachineInstance(namespace, vmiName)) return evict;
   return keep(
-    `Pod ${quote(name)} holds volumes of the running VMI ${quote(vmiName)}; it goes with the launcher Pod`,
+    `Pod ${quote(name)} holds volumes of the running VMI ${quote(vmiName)}; it ends with the launcher Pod`,
   );
 }
 
@@ -144,13 +144,13 @@ function launcherPod(
   const marks = strategy === "LiveMigrate" || strategy === "External";
   if (!marks && !(strategy === "LiveMigrateIfPossible" && isMigratable)) return evict;
   if (vmi.status?.evacuationNodeName) {
-    return keep(`the VMI ${shown} is being evacuated; its Pod goes when it has left`);
+    return keep(`the VMI ${shown} is being evacuated; its Pod ends when it has left`);
   }
   const node = pod.spec?.nodeName ?? "";
   if ((vmi.status?.nodeName ?? "") !== node) {
     return keep(`this Pod is the target of a migration of ${shown}; it is needed`);
   }
-  const message = `the VMI ${shown} is now evacuated; its Pod goes when it has left`;
+  const message = `the VMI ${shown} is now evacuated; its Pod ends when it has left`;
   return { ...keep(message), patch: evacuation(vmi, node, { request, config }) };
 }
 
@@ -158,10 +158,10 @@ function launcherPod(
 function obstacleOf(vmi: VirtualMachineInstance): string {
   const { message, reason } = findCondition(conditionsOf(vmi), "LiveMigratable") ?? {};
   const why = text(message) || text(reason);
-  return why.slice(0, 500) || "its node has not said yet that it can be";
+  return why.slice(0, 500) || "its node has not confirmed yet that it can be";
 }
 
-/** Marks the VMI as one that has to leave the node, and says who wanted it. */
+/** Marks the VMI as one that has to leave the node, and records who asked for it. */
 function evacuation(
   vmi: VirtualMachineInstance,
   node: string,

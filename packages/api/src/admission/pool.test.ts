@@ -25,20 +25,20 @@ const fields = (object: unknown, ...old: readonly unknown[]) =>
 
 const good = pool({ a: "1" }, { a: "1", b: "2" });
 
-test("a pool must find the VMs that it makes", () => {
+test("a pool must select the VMs that it creates", () => {
   expect(judged(good).allowed).toBe(true);
   expect(judged(pool({ a: "1" }, { a: "2" }))).toMatchObject({ code: 422 });
   expect(fields(pool({ a: "1" }, { a: "2" }))).toEqual(["spec.selector"]);
   expect(fields(pool({ "not a key": "1" }, {}))[0]).toContain("spec.selector");
 });
 
-test("the selector stays, and all else may change", () => {
+test("the selector cannot change, everything else can", () => {
   const other = pool({ b: "2" }, { a: "1", b: "2" });
   expect(fields(other, good)).toEqual(["spec.selector"]);
   expect(judged({ ...good, spec: { ...good.spec, replicas: 9 } }, good).allowed).toBe(true);
 });
 
-test("the template is judged as a VM, and its fields are named where they stand", () => {
+test("judges the template as a VM, and names its fields by their place in the pool", () => {
   const at = "spec.virtualMachineTemplate.spec";
   const names = (vmi: object, vm: object = {}) => fields(pool({ a: "1" }, { a: "1" }, vmi, vm));
   expect(names(spec({ hostname: "Not_A_Name" }))).toContain(`${at}.template.spec.hostname`);
@@ -48,7 +48,7 @@ test("the template is judged as a VM, and its fields are named where they stand"
 });
 
 test.each([undefined, null, 3, "x", [], {}, { spec: 1 }, { spec: { virtualMachineTemplate: 1 } }])(
-  "%j is not a pool, and nothing breaks",
+  "%j is not a pool and is refused",
   (object) => {
     expect(judged(object).allowed).toBe(false);
     expect(judged(good, object).allowed).toBe(false);

@@ -34,7 +34,7 @@ export function admitPool(
   if (!decoded.ok) return refuseShape(decoded);
   const { selector, virtualMachineTemplate: template } = decoded.object.spec;
   const spec = template?.spec;
-  if (!spec?.template?.spec) return judge(required(`${at}.spec.template`, "must say what a VM is"));
+  if (!spec?.template?.spec) return judge(required(`${at}.spec.template`, "must describe a VM"));
   const byKubeVirt = accounts.isKubeVirt(request.username);
   const isNew = request.operation === "CREATE";
   const old = isNew ? undefined : decodeStored(VirtualMachinePoolSchema, request.oldObject);
@@ -60,7 +60,7 @@ export function admitPool(
   ]);
 }
 
-/** The same causes where the VM's spec stands in the pool. */
+/** The same causes with paths in the pool. */
 function inTemplate(causes: readonly Cause[]): readonly Cause[] {
   return causes.map((cause) => ({ ...cause, field: cause.field.replace(/^spec\b/, `${at}.spec`) }));
 }

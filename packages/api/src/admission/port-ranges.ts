@@ -5,7 +5,7 @@ import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 
 const mostRanges = 10;
 
-/** Ranges of ports that are forwarded to the guest: experimental, and for masquerade. */
+/** Port ranges that are forwarded to the guest: experimental, and for masquerade. */
 export function portRanges(
   iface: Interface,
   where: { field: string; onPodNetwork: boolean; config: ClusterConfig },
@@ -15,7 +15,7 @@ export function portRanges(
   if (!config.gate("PortRangesSpec")) {
     return invalid(
       `${field}.name`,
-      "has portRanges and the feature gate PortRangesSpec is off; use ports, or turn it on",
+      "has portRanges, but the feature gate PortRangesSpec is off; use ports, or turn it on",
       field,
     );
   }
@@ -52,7 +52,7 @@ function ranges(all: readonly PortRange[], field: string): readonly Cause[] {
   );
 }
 
-/** The first thing that is wrong with a range. */
+/** The first fault of a range. */
 function wellFormed({ protocol, start, end }: PortRange, field: string): readonly Cause[] {
   if (protocol !== "TCP" && protocol !== "UDP") {
     return invalid(`${field}.protocol`, `is ${quote(protocol)}; use TCP or UDP`);
@@ -60,7 +60,7 @@ function wellFormed({ protocol, start, end }: PortRange, field: string): readonl
   if (!isPort(start)) return invalid(`${field}.start`, `is ${quote(start)}; use 1 to 65535`);
   if (!isPort(end)) return invalid(`${field}.end`, `is ${quote(end)}; use 1 to 65535`);
   if (start <= end) return fine;
-  return invalid(`${field}.start`, `is ${start}, after the end ${end}; exchange them`);
+  return invalid(`${field}.start`, `is ${start}, after the end ${end}; swap them`);
 }
 
 function overlaps(sameProtocol: readonly PortRange[], field: string): readonly Cause[] {
@@ -69,7 +69,7 @@ function overlaps(sameProtocol: readonly PortRange[], field: string): readonly C
     const before = sorted[i - 1];
     if (!before || range.start > before.end) return fine;
     const pair = `${before.start}-${before.end} and ${range.start}-${range.end}`;
-    return invalid(field, `has the ${range.protocol} ranges ${pair}, which overlap; join them`);
+    return invalid(field, `has the ${range.protocol} ranges ${pair}, which overlap; merge them`);
   });
 }
 

@@ -22,7 +22,9 @@ function portNames(all: readonly Port[], at: string): readonly Cause[] {
     const taken = seen.has(name);
     seen.add(name);
     return join(
-      taken ? duplicate(field, `is ${quote(name)}, as in an earlier port; rename one`) : fine,
+      taken
+        ? duplicate(field, `is ${quote(name)}, as in an earlier port; rename one of them`)
+        : fine,
       isPortName(name)
         ? fine
         : invalid(
@@ -34,7 +36,7 @@ function portNames(all: readonly Port[], at: string): readonly Cause[] {
 }
 
 function portNumber({ port = 0 }: Port, field: string): readonly Cause[] {
-  if (port === 0) return required(field, "is missing; give the port of the guest, 1 to 65535");
+  if (port === 0) return required(field, "is missing; set the port of the guest, 1 to 65535");
   if (port > 0 && port < 65536) return fine;
   return invalid(field, `is ${quote(port)}; use 1 to 65535`);
 }

@@ -31,7 +31,7 @@ function needsPodNetwork(probe: Probe | undefined, field: string): readonly Caus
     .flatMap((handler) =>
       invalid(
         `${field}.${handler}`,
-        "needs the Pod network and there is none; add a network with `pod: {}`, or use exec or guestAgentPing",
+        "needs the Pod network, which the VMI does not have; add a network with `pod: {}`, or use exec or guestAgentPing",
       ),
     );
 }

@@ -21,7 +21,7 @@ export function admitReplicaSet(
   const decoded = decode(VirtualMachineInstanceReplicaSetSchema, request.object);
   if (!decoded.ok) return refuseShape(decoded);
   const { selector, template } = decoded.object.spec;
-  if (!template?.spec) return judge(required("spec.template", "must say what a VMI is"));
+  if (!template?.spec) return judge(required("spec.template", "must describe a VMI"));
   const malformed = labelSelector(selector, "spec.selector");
   const labels = template.metadata?.labels ?? {};
   const matches = malformed.length === 0 && matchesSelector(selector ?? {}, labels);

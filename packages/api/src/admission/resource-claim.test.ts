@@ -58,7 +58,7 @@ test.each<[Change, ClusterOptions, string[]]>([
   expect(verdict(change, options)).toEqual(expected);
 });
 
-test("a request is one device, in whatever list it stands", () => {
+test("each request is one device, in whichever list", () => {
   const change = {
     resourceClaims: [claim("a")],
     networks: [{ name: "n", resourceClaim: { claimName: "a", requestName: "r" } }],

@@ -9,7 +9,7 @@ import { type Cause, duplicate, each, fine, invalid, join, quote, required } fro
 import { dnsLabelProblems, dnsSubdomainProblems } from "./kubernetes-name.ts";
 import { firstIndexByClaim } from "./network-claim.ts";
 
-/** ResourceClaims (dynamic resource allocation), and the devices that are taken from them. */
+/** ResourceClaims (dynamic resource allocation), and the devices from them. */
 export function resourceClaims(
   spec: VirtualMachineInstanceSpec,
   at: string,
@@ -56,7 +56,7 @@ function claimList(
 function claimName(name: string, seen: Set<string>, field: string): readonly Cause[] {
   if (!name) return required(field, "is missing; devices refer to a claim by its name");
   if (seen.has(name))
-    return duplicate(field, `is ${quote(name)}, as in an earlier claim; rename one`);
+    return duplicate(field, `is ${quote(name)}, as in an earlier claim; rename one of them`);
   seen.add(name);
   const problems = dnsLabelProblems(name);
   return problems.length === 0
@@ -103,12 +103,12 @@ function devices(
   const claimed = all.filter(isClaimed);
   const plain = all.filter((device) => !isClaimed(device));
   if (!mayMix && claimed.length > 0 && plain.length > 0) {
-    const text = "mixes devices with deviceName and devices of resource claims; use one kind";
+    const text = "mixes devices with deviceName and devices from resource claims; use one kind";
     return { causes: invalid(field, text), ...none };
   }
   const plainCauses = each(plain, (device) => plainDevice(device, field));
   if (claimed.length > 0 && gate) {
-    const text = `has devices of resource claims and the feature gate ${gate} is off; turn it on`;
+    const text = `has devices from resource claims, but the feature gate ${gate} is off; turn it on`;
     return { causes: join(plainCauses, invalid(field, text)), ...none };
   }
   const requests = claimRequests(all, field);
@@ -119,14 +119,17 @@ function isClaimed(device: Device): boolean {
   return !device.deviceName && hasClaim(device);
 }
 
-/** The two fields of a claim request stand in the device itself; either makes it one. */
+/** The two fields of a claim request are in the device itself; either makes it one. */
 function hasClaim({ claimName, requestName }: Device): boolean {
   return isSet(claimName) || isSet(requestName);
 }
 
 function plainDevice(device: Device, field: string): readonly Cause[] {
   if (!device.deviceName) {
-    return required(field, "has an entry without deviceName and without claimName and requestName");
+    return required(
+      field,
+      "has an entry without deviceName and without claimName and requestName; set one kind",
+    );
   }
   if (!hasClaim(device)) return fine;
   return invalid(
@@ -147,7 +150,7 @@ function claimRequests(all: readonly Device[], field: string): Devices {
     if (firstOf.has(pair)) {
       return duplicate(
         `${field}[${i}]`,
-        `uses ${quote(pair)}, as an earlier one does; a request is one device`,
+        `uses ${quote(pair)}, as an earlier one does; each request is one device`,
       );
     }
     firstOf.set(pair, i);

@@ -11,7 +11,7 @@ const strategies: ReadonlySet<string> = new Set([
   "Once",
 ]);
 
-/** A VM says when it runs, in one of two ways, of which `running` is the old one. */
+/** A VM says when it runs with `runStrategy` or the older `running`. */
 export function runStrategy(spec: VirtualMachineSpec, config: ClusterConfig): readonly Cause[] {
   const ways = [spec.running, spec.runStrategy].filter(isSet).length;
   return join(
@@ -21,13 +21,13 @@ export function runStrategy(spec: VirtualMachineSpec, config: ClusterConfig): re
           "spec.running",
           ways === 0
             ? "and runStrategy are missing; set runStrategy"
-            : "and runStrategy are both set; remove it",
+            : "and runStrategy are both set; remove running",
         ),
     knownStrategy(spec.runStrategy, config),
   );
 }
 
-/** The run strategy in force; `running` stands for Always or Halted. */
+/** The effective run strategy; `running` stands for Always or Halted. */
 export function effectiveRunStrategy({
   running,
   runStrategy: strategy,

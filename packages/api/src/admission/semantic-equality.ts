@@ -3,7 +3,7 @@ import { Quantity, readQuantity } from "../quantity/index.ts";
 import type { Schema, SchemaNode } from "../schema/index.ts";
 import { isObject } from "../shape.ts";
 
-/** Objects that KubeVirt does not tell from absent ones while they are empty, with what holds them. */
+/** Objects that KubeVirt treats as absent while they are empty, with their parents. */
 const emptyIsAbsent: ReadonlySet<string> = new Set([
   "dataVolumeTemplates.metadata",
   "domain.resources",
@@ -13,7 +13,7 @@ const emptyIsAbsent: ReadonlySet<string> = new Set([
   "storage.resources",
 ]);
 
-/** Numbers and amounts that it does not tell from absent ones while they are zero. */
+/** Numbers and amounts that it treats as absent while they are zero. */
 const zeroIsAbsent: ReadonlySet<string> = new Set([
   "hostDisk.capacity",
   "resourceFieldRef.divisor",
@@ -21,9 +21,9 @@ const zeroIsAbsent: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether two checked values mean the same to Kubernetes: the order of keys, the difference between absent and
- * empty, zeros without a meaning, and the spelling of an amount or a time do not matter. `name` is the name of the
- * field that has the values.
+ * Whether two checked values mean the same to Kubernetes: the order of keys, absent or empty, meaningless
+ * zeros, and the spelling of an amount or a time do not matter. `name` is the name of the field that has the
+ * values.
  */
 export function semanticallyEqual<T>(schema: Schema<T>, a: T, b: T, name = ""): boolean {
   return a === b || equal(schema, wireForm(schema, a), wireForm(schema, b), name);
@@ -60,7 +60,7 @@ function fieldOf(node: SchemaNode | undefined, key: string): SchemaNode | undefi
   return node?.kind === "object" ? node.fields.get(key)?.schema : undefined;
 }
 
-/** What a field says; nothing where KubeVirt does not tell it from an absent one. */
+/** The value of a field; nothing if KubeVirt treats it as absent. */
 function said(fields: Fields, key: string, place: string): unknown {
   const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
   if (zeroIsAbsent.has(place)) return value === 0 || value === "0" ? undefined : value;

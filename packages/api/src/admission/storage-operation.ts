@@ -4,7 +4,7 @@ import { type Cause, fine, notSupported, quote } from "./cause.ts";
 import { effectiveRunStrategy } from "./run-strategy.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
-/** While a snapshot is taken the volumes and the run state stand still. */
+/** While a snapshot is taken, volumes and run state must not change. */
 export function snapshotInProgress(vm: VirtualMachine, old: VirtualMachine): readonly Cause[] {
   const snapshot = vm.status?.snapshotInProgress;
   if (!isSet(snapshot)) return fine;
@@ -21,7 +21,7 @@ export function snapshotInProgress(vm: VirtualMachine, old: VirtualMachine): rea
   );
 }
 
-/** While a VM is restored it is not started. */
+/** A VM is not started while it is being restored. */
 export function restoreInProgress(vm: VirtualMachine, old: VirtualMachine): readonly Cause[] {
   const restore = vm.status?.restoreInProgress;
   if (!isSet(restore)) return fine;
@@ -44,7 +44,7 @@ function sameVolumes(a: VirtualMachineSpec, b: VirtualMachineSpec): boolean {
   );
 }
 
-/** Going from one spelling to the other counts as a change. */
+/** Changing from one spelling to the other counts as a change. */
 function sameRunState(a: VirtualMachineSpec, b: VirtualMachineSpec): boolean {
   if (isSet(a.running) && isSet(b.running)) return a.running === b.running;
   return isSet(a.runStrategy) && isSet(b.runStrategy) && a.runStrategy === b.runStrategy;

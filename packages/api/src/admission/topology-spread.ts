@@ -25,7 +25,7 @@ export function topologySpread(spec: VirtualMachineInstanceSpec, at: string): re
   );
 }
 
-/** Indices of the constraints whose key and action come again. */
+/** Indices of the constraints whose key and action occur again later. */
 function repeatedLater(constraints: readonly TopologySpreadConstraint[]): ReadonlySet<number> {
   const seen = new Set<string>();
   const repeated = new Set<number>();
@@ -44,7 +44,7 @@ function maxSkew({ maxSkew: found }: TopologySpreadConstraint, field: string): r
 
 function topologyKey(constraint: TopologySpreadConstraint, field: string): readonly Cause[] {
   if (!constraint.topologyKey) {
-    return invalid(field, "is empty; name a node label, as kubernetes.io/hostname");
+    return invalid(field, "is empty; name a node label, for example kubernetes.io/hostname");
   }
   return labelKey(constraint.topologyKey, field);
 }

@@ -4,7 +4,7 @@ import { type Cause, duplicate, each, fine, invalid, join, quote, required } fro
 import { permanentVolumeNames } from "./hotplugged-storage.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
-/** Volumes that KubeVirt plugs in for its own purposes (a memory dump, a backup). */
+/** Volumes that KubeVirt plugs in for its own use (a memory dump, a backup). */
 export function utilityVolumes(change: {
   readonly now: VirtualMachineInstance;
   readonly old: VirtualMachineInstance;
@@ -34,7 +34,7 @@ export function utilityVolumes(change: {
   if (!changed) return fine;
   return invalid(
     undefined,
-    `spec.utilityVolumes has a change of ${quote(changed.name)}; remove it and add another`,
+    `spec.utilityVolumes changes ${quote(changed.name)}; remove it and add another`,
   );
 }
 

@@ -19,7 +19,7 @@ interface Update extends ClusterOptions {
   readonly node?: string;
 }
 
-/** What admission says of a change of a running VMI. */
+/** What admission answers to a change of a running VMI. */
 function update({
   from = {},
   to = {},
@@ -47,17 +47,17 @@ const onNode = (nodeName: string, targetNode?: string): Change => ({
 const handler = account("handler");
 
 test.each<[string, Update, string[]]>([
-  ["its own machine", { from: onNode("a"), by: handler, node: "a" }, []],
-  ["a machine that comes to it", { from: onNode("b", "a"), by: handler, node: "a" }, []],
-  ["another's machine", { from: onNode("b"), by: handler, node: "a" }, ["Invalid"]],
-  ["a machine without saying where it is", { from: onNode("a"), by: handler }, ["Invalid"]],
+  ["its own VMI", { from: onNode("a"), by: handler, node: "a" }, []],
+  ["a VMI that migrates to it", { from: onNode("b", "a"), by: handler, node: "a" }, []],
+  ["another node's VMI", { from: onNode("b"), by: handler, node: "a" }, ["Invalid"]],
+  ["a VMI without naming its own node", { from: onNode("a"), by: handler }, ["Invalid"]],
   [
-    "where a machine goes",
+    "the target of a VMI",
     { from: onNode("a"), to: onNode("a", "c"), by: handler, node: "a" },
     ["Invalid"],
   ],
   [
-    "anything, where the gate is off",
+    "anything, with the gate off",
     { from: onNode("b"), by: handler, disabled: ["NodeRestriction"] },
     [],
   ],
@@ -159,14 +159,14 @@ const migrated = (name: string): Change => ({
 
 test.each<[string, Update, string[]]>([
   ["plugged in", { from: running, to: storage([root, claim("hp")], [rootDisk, scsi("hp")]) }, []],
-  ["plugged out", { from: plugged, to: storage([root], [rootDisk]) }, []],
+  ["unplugged", { from: plugged, to: storage([root], [rootDisk]) }, []],
   [
     "plugged in without a disk",
     { from: running, to: storage([root, claim("hp")], [rootDisk]) },
     ["Invalid"],
   ],
   [
-    "plugged in beside another's disk",
+    "plugged in with a disk of another name",
     { from: running, to: storage([root, claim("hp")], [rootDisk, scsi("x")]) },
     ["Invalid"],
   ],
@@ -263,7 +263,7 @@ test.each<[string, Update, string[]]>([
   expect(update(change)).toEqual(expected);
 });
 
-test("a CD-ROM may be emptied where disks can be without a volume", () => {
+test("a CD-ROM may be emptied if disks can be without a volume", () => {
   const from = storage(
     [root, claim("cd")],
     [rootDisk, { name: "cd", cdrom: { bus: "sata" } }],
@@ -296,7 +296,7 @@ test.each<[string, Update, string[]]>([
   expect(update({ gates: ["UtilityVolumes"], ...change })).toEqual(expected);
 });
 
-test("a stored object that cannot be read is refused, not choked on", () => {
+test("refuses an unreadable stored object", () => {
   const request = {
     kind: "VirtualMachineInstance",
     operation: "UPDATE",

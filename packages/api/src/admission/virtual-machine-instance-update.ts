@@ -19,7 +19,7 @@ import { utilityVolumes } from "./utility-volumes.ts";
 
 const nodeNameExtra = "authentication.kubernetes.io/node-name";
 
-/** A VirtualMachineInstance, what it was, and who changes it. */
+/** A VirtualMachineInstance, its previous form, and who changes it. */
 interface Change {
   readonly now: VirtualMachineInstance;
   readonly old: VirtualMachineInstance;
@@ -30,7 +30,7 @@ interface Change {
 
 type ChangeRule = (change: Change) => readonly Cause[];
 
-/** Judges a change of a VirtualMachineInstance; the first rule that is broken is reported. */
+/** Judges a change of a VirtualMachineInstance; the first broken rule is reported. */
 export function admitInstanceUpdate(
   request: AdmissionRequest,
   config: ClusterConfig,
@@ -48,14 +48,14 @@ export function admitInstanceUpdate(
   return judge(fine);
 }
 
-/** A node's agent may touch the VMIs of its own node, and those that are coming to it. */
+/** A node's agent may change the VMIs of its own node, and those that are moving to it. */
 const nodeRestriction: ChangeRule = ({ now, old, request, config, accounts }) => {
   if (!config.gate("NodeRestriction") || !accounts.isHandler(request.username)) return fine;
   const node = request.userExtra?.[nodeNameExtra]?.[0];
   if (!isSet(node)) {
     return invalid(
       undefined,
-      `status cannot be changed by ${request.username}, which does not say on which node it runs; its token must be bound to a node`,
+      `status cannot be changed by ${request.username}, whose token does not name a node; bind the token to a node`,
     );
   }
   const target = old.status?.migrationState?.targetNode ?? "";
@@ -106,7 +106,7 @@ const hotplugRules: readonly ChangeRule[] = [
   hotpluggedStorage,
 ];
 
-/** Nobody but KubeVirt may change the labels by which it keeps its books. */
+/** Only KubeVirt may change the labels that it uses internally. */
 const reservedLabels: ChangeRule = ({ now, old, request, config, accounts }) => {
   if (accounts.isKubeVirt(request.username)) return fine;
   const after = reserved(now.metadata, config.names);
@@ -115,5 +115,5 @@ const reservedLabels: ChangeRule = ({ now, old, request, config, accounts }) => 
     (key) => after[key] !== before[key],
   );
   if (!changed) return fine;
-  return notSupported(undefined, `metadata.labels has a change of ${changed}, which KubeVirt sets`);
+  return notSupported(undefined, `metadata.labels changes ${changed}, which KubeVirt sets`);
 };

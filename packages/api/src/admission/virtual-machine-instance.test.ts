@@ -14,14 +14,14 @@ const claimMode = (volumeMode: string) => ({
 const create = (object: unknown) =>
   admit({ kind: "VirtualMachineInstance", operation: "CREATE", object }, cluster());
 
-test("a sound VMI is allowed, and not changed", () => {
+test("allows a valid VMI and does not change it", () => {
   const object = instance();
   const before = JSON.stringify(object);
   expect(create(object)).toEqual({ allowed: true, causes: [], warnings: [] });
   expect(JSON.stringify(object)).toBe(before);
 });
 
-test("every fault is reported, in the order of the rules, with a message that helps", () => {
+test("reports every fault, in the order of the rules, with a helpful message", () => {
   const answer = create(
     instance({ hostname: "Web", domain: { cpu: { sockets: 2, maxSockets: 1 } } }),
   );
@@ -39,22 +39,22 @@ test("every fault is reported, in the order of the rules, with a message that he
   });
 });
 
-test("a cause about a network is reported once, though KubeVirt has it twice", () => {
+test("reports a cause about a network once, although KubeVirt reports it twice", () => {
   const networks = [{ name: "default", pod: {}, multus: { networkName: "n" } }];
   expect(verdict({ networks })).toEqual(["Required spec.networks[0]"]);
 });
 
 test.each([
-  ["a field that nobody knows", { spec: { surprise: 1 } }, 422],
-  ["a field that nobody knows, at the top", { surprise: 1 }, 422],
+  ["an unknown field", { spec: { surprise: 1 } }, 422],
+  ["an unknown field at the top level", { surprise: 1 }, 422],
   ["a wrong type", { spec: { domain: { cpu: { cores: "two" } } } }, 422],
   ["a wrong type in the status", { status: { phase: 7 } }, 422],
-  ["a class that no Pod has", { status: { qosClass: "Best" } }, 422],
-  ["a mode that no claim has", { status: { volumeStatus: [claimMode("")] } }, 422],
-  ["a number that does not fit", { spec: { domain: { cpu: { cores: -1 } } } }, 400],
-  ["a text that is no quantity", { spec: { domain: { memory: { guest: "much" } } } }, 400],
+  ["an unknown QoS class", { status: { qosClass: "Best" } }, 422],
+  ["an unknown volume mode", { status: { volumeStatus: [claimMode("")] } }, 422],
+  ["a number out of range", { spec: { domain: { cpu: { cores: -1 } } } }, 400],
+  ["a string that is not a quantity", { spec: { domain: { memory: { guest: "much" } } } }, 400],
   ["a wrong type in the metadata", { metadata: { labels: [] } }, 400],
-])("%s is refused before any rule runs", (_, change, code) => {
+])("refuses %s before any rule runs", (_, change, code) => {
   const { spec = {}, ...rest } = change as { spec?: Record<string, unknown> };
   const answer = create(instance(spec, rest));
   expect(answer).toMatchObject({ allowed: false, code });
@@ -68,18 +68,18 @@ test("a cause of the schema names its field, too", () => {
   expect(create(7).causes.map(({ field }) => field)).toEqual(["(root)"]);
 });
 
-test("what KubeVirt itself adds to status and metadata is nobody's fault", () => {
+test("accepts what KubeVirt itself adds to status and metadata", () => {
   expect(
     judged(instance({}, { status: { later: 1 }, metadata: { managedFields: [], x: 1 } })),
   ).toEqual([]);
 });
 
-test("null is as good as absent", () => {
+test("treats null like absent", () => {
   const nulls = { hostname: null, domain: { cpu: null, devices: { gpus: null, inputs: null } } };
   expect(verdict(nulls)).toEqual([]);
 });
 
-test("a name that is missing counts as empty, and the rules say so", () => {
+test("treats a missing name as empty, and the rules report it", () => {
   const disks = [{ disk: { bus: "virtio" } }];
   expect(verdict({ domain: { devices: { disks } } })).toEqual([
     "Invalid spec.domain.devices.disks[0].name",
@@ -95,6 +95,6 @@ test.each([
   [{ spec: { domain: {} } }],
   [instance({ accessCredentials: [{ userPassword: { propagationMethod: {} } }] })],
   [instance({ affinity: { podAffinity: { [preferred]: [{ weight: 1 }] } } })],
-])("an object that is required and missing is refused before any rule runs", (object) => {
+])("refuses a missing required object before any rule runs", (object) => {
   expect(judged(object)).toEqual(["schema"]);
 });

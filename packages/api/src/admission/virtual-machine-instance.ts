@@ -12,10 +12,10 @@ import { graceAnnotations } from "./nvidia-grace.ts";
 import { type SpecRule, specCauses, specRules } from "./spec.ts";
 import { volumeMapping } from "./volume-mapping.ts";
 
-/** Gates of features that are gone, and how to see that a VMI still counts on one. */
+/** Gates of removed features, and how to detect that a VMI still uses one. */
 const discontinuedGates = { Passt: "passt", Macvtap: "macvtap" } as const;
 
-/** A VMI must not use what is gone, even where the cluster still lists the gate. */
+/** A VMI must not use removed features, even if the cluster still lists the gate. */
 export const discontinuedFeatures: SpecRule = (spec, at, config) => {
   const listed = config.configuration.developerConfiguration.featureGates;
   if (!listed?.length) return fine;
@@ -26,7 +26,7 @@ export const discontinuedFeatures: SpecRule = (spec, at, config) => {
     if (!binding || !spec.domain.devices.interfaces?.some((iface) => iface[binding])) return fine;
     return notSupported(
       undefined,
-      `${at}.domain.devices.interfaces uses ${binding}, which is gone although the feature gate ${gate} is listed; use another binding`,
+      `${at}.domain.devices.interfaces uses ${binding}, which was removed although the feature gate ${gate} is listed; use another binding`,
     );
   });
 };

@@ -12,7 +12,7 @@ import type { AdmissionLookup } from "./admission-lookup.ts";
 import { emptyCluster } from "./admission-lookup.ts";
 import { admit } from "./admit.ts";
 
-/** A VirtualMachine to which admission has no objection, with a change. */
+/** A VirtualMachine that admission accepts, with a change. */
 function vmiOf(spec: Change = {}, rest: Change = {}): Record<string, unknown> {
   const base = {
     apiVersion: "kubevirt.io/v1",
@@ -47,7 +47,7 @@ function verdict(object: unknown, setting: Setting = {}): string[] {
 const template = (spec: Change, rest: Change = {}): Change => ({ template: { spec, ...rest } });
 const at = "spec.template.spec";
 
-test("a template is judged like the VM that it becomes, at its own place", () => {
+test("judges a template like the VM that it becomes, with paths in the template", () => {
   expect(judge(vmiOf())).toEqual({ allowed: true, causes: [], warnings: [] });
   expect(verdict(vmiOf(template({ hostname: "Web" })))).toEqual([`Invalid ${at}.hostname`]);
   const labels = { "kubevirt.io/nodeName": "n" };
@@ -56,7 +56,7 @@ test("a template is judged like the VM that it becomes, at its own place", () =>
   ]);
 });
 
-test("what defaulting fills in need not be there", () => {
+test("does not require what defaulting fills in", () => {
   const bare = {
     domain: { machine: undefined, devices: { disks: undefined } },
     architecture: undefined,
@@ -64,7 +64,7 @@ test("what defaulting fills in need not be there", () => {
   expect(verdict(vmiOf(template(bare)))).toEqual([]);
 });
 
-test("what only a run can tell is left to it: memory, Hyper-V, the devices of the architecture", () => {
+test("leaves to the run what only a run can tell: memory, Hyper-V, devices of the architecture", () => {
   const domain = {
     memory: undefined,
     features: { hyperv: { synic: { enabled: true } } },
@@ -73,7 +73,7 @@ test("what only a run can tell is left to it: memory, Hyper-V, the devices of th
   expect(verdict(vmiOf(template({ domain })))).toEqual([]);
 });
 
-test("a cluster whose default network cannot be used is the obstacle", () => {
+test("refuses if the cluster's default network cannot be used", () => {
   const offline = { networks: undefined, domain: { devices: { interfaces: undefined } } };
   const configuration = { network: { permitBridgeInterfaceOnPodNetwork: false } };
   expect(judge(vmiOf(template(offline)), { configuration })).toMatchObject({
@@ -82,12 +82,12 @@ test("a cluster whose default network cannot be used is the obstacle", () => {
   });
 });
 
-test("a VM that is being deleted may be anything", () => {
+test("accepts anything in a VM that is being deleted", () => {
   const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
   expect(judge(vmiOf({ runStrategy: "Sometimes" }, { metadata })).allowed).toBe(true);
 });
 
-test("bindings that are gone are refused for new VMs only", () => {
+test("refuses removed bindings for new VMs only", () => {
   const slirp = {
     domain: { devices: { interfaces: [{ name: "default", slirp: {}, masquerade: {} }] } },
   };
@@ -107,21 +107,21 @@ const taking = (found: ReturnType<NonNullable<AdmissionLookup["instancetypeOf"]>
 const small = { cpu: { guest: 1 }, memory: { guest: "2Gi" } };
 const sizeless = template({ domain: { memory: undefined } });
 
-test("a VM takes its size from its instancetype, or sets it itself, not both", () => {
+test("a VM gets its size from its instancetype or sets it itself, not both", () => {
   expect(verdict(vmiOf(sizeless), taking({ instancetype: small }))).toEqual([]);
   expect(verdict(vmiOf({ runStrategy: "x" }), taking({ instancetype: small }))).toEqual([
     `Invalid ${at}.domain.memory.guest`,
   ]);
 });
 
-test("an instancetype must give what a preference asks for", () => {
+test("an instancetype must provide what a preference requires", () => {
   const preference = { requirements: { memory: { guest: "4Gi" } } };
   expect(verdict(vmiOf(sizeless), taking({ instancetype: small, preference }))).toEqual([
     "NotFound spec.instancetype",
   ]);
 });
 
-test("vCPUs that cannot be spread are refused first", () => {
+test("refuses vCPUs that cannot be spread first", () => {
   const instancetype = { cpu: { guest: 3 }, memory: { guest: "2Gi" } };
   const preference = { cpu: { preferredCPUTopology: "spread" } };
   expect(verdict(vmiOf({ runStrategy: "x" }), taking({ instancetype, preference }))).toEqual([
@@ -141,7 +141,7 @@ test.each<[Change, ClusterOptions, string[]]>([
   expect(verdict(vmiOf(spec), options)).toEqual(expected);
 });
 
-test("running is allowed with a word of warning", () => {
+test("allows running with a warning", () => {
   expect(judge(vmiOf({ runStrategy: undefined, running: false })).warnings).toHaveLength(1);
 });
 
@@ -165,7 +165,7 @@ test.each<[Change, ClusterOptions, string[]]>([
   [memory(pages, { cpu: { ...numa, realtime: {} } }), {}, grows],
   [memory({}, { machine: { type: "" } }, { architecture: "arm64" }), {}, grows],
   [memory({ maxGuest: "512Mi" }), { configuration: { vmRolloutStrategy: "Stage" } }, []],
-])("memory to grow %j %j: %j", (spec, options, expected) => {
+])("room for memory %j %j: %j", (spec, options, expected) => {
   expect(verdict(vmiOf(spec), options)).toEqual(expected);
 });
 
@@ -196,11 +196,11 @@ test.each<[Change, string[]]>([
     dv({ storage: {}, ...blank }, { name: "dv", namespace: "there" }),
     ["Invalid spec.dataVolumeTemplates[0]"],
   ],
-])("volumes made with the VM %j: %j", (spec, expected) => {
+])("volumes created with the VM %j: %j", (spec, expected) => {
   expect(verdict(vmiOf(spec))).toEqual(expected);
 });
 
-test("a template in another namespace stays allowed as long as nobody touches it", () => {
+test("accepts an unchanged template in another namespace", () => {
   const foreign = dv({ storage: {}, ...blank }, { name: "dv", namespace: "there" });
   expect(
     verdict(vmiOf({ ...foreign, runStrategy: "Always" }), { oldObject: vmiOf(foreign) }),
@@ -224,7 +224,7 @@ test.each<[string, Change, Change, string[]]>([
     ["NotSupported spec"],
   ],
   [
-    "its spelling during a snapshot",
+    "how it is written, during a snapshot",
     { spec: { runStrategy: undefined, running: false } },
     snapshot,
     ["NotSupported spec"],
@@ -237,7 +237,7 @@ test.each<[string, Change, Change, string[]]>([
     ["NotSupported spec"],
   ],
   [
-    "its spelling during a restore",
+    "how it is written, during a restore",
     { spec: { runStrategy: undefined, running: false } },
     restore,
     [],
@@ -266,7 +266,7 @@ test.each<[string, Change[], string[]]>([
   ["in", [add()], []],
   ["in from a DataVolume", [add({ volumeSource: { dataVolume: { name: "d" } } })], []],
   ["out", [remove()], []],
-  ["in and out in one", [{ ...add(), ...remove() }], asked],
+  ["in and out in one request", [{ ...add(), ...remove() }], asked],
   ["nowhere", [{}], asked],
   ["in twice", [add(), add()], asked],
   ["out twice", [remove(), remove()], asked],
@@ -283,8 +283,8 @@ test.each<[string, Change[], string[]]>([
     [disk({ disk: { bus: "scsi" } }, { bootOrder: 0 })],
     ["Invalid spec.domain.devices.disks[1].bootOrder"],
   ],
-  ["in under the name of another", [add({ name: "root" })], asked],
-  ["in from nothing", [add({ volumeSource: {} })], [`Invalid ${at}.volumes[1]`]],
+  ["in under a name that is taken", [add({ name: "root" })], asked],
+  ["in without a source", [add({ volumeSource: {} })], [`Invalid ${at}.volumes[1]`]],
 ])("plugging a volume %s", (_, all, expected) => {
   const withoutUndefined = JSON.parse(JSON.stringify(requests(...all))) as unknown;
   expect(verdict(withoutUndefined)).toEqual(expected);
@@ -295,7 +295,7 @@ const runs = (change: Change = {}): AdmissionLookup => ({
   virtualMachineInstance: () => overlay(instance(), change) as unknown as VirtualMachineInstance,
 });
 
-test("the VM as it runs counts too", () => {
+test("judges the running VMI as well", () => {
   const taken = { spec: { volumes: [{ name: "hp", containerDisk: { image: "i" } }] } };
   expect(verdict(requests(add()), { lookup: runs() })).toEqual([]);
   expect(verdict(requests(add()), { lookup: runs(taken) })).toEqual(asked);
@@ -303,7 +303,7 @@ test("the VM as it runs counts too", () => {
   expect(verdict(requests(add()), { lookup: runs(leaving) })).toEqual([]);
 });
 
-test("volumes and disks of the running VM that share a name are reported", () => {
+test("reports volumes and disks of the running VMI that share a name", () => {
   const root = { name: "root", containerDisk: { image: "i" } };
   const twins = { spec: { volumes: [root, root] } };
   expect(verdict(requests(add()), { lookup: runs(twins) })).toEqual([
@@ -316,14 +316,14 @@ test("volumes and disks of the running VM that share a name are reported", () =>
   expect(verdict(requests(remove("hp"), add()), { lookup: runs(left) })).toEqual([]);
 });
 
-test("what the running VM lacks counts as empty", () => {
+test("treats what the running VMI lacks as empty", () => {
   const nameless = { spec: { domain: { devices: { disks: [{ disk: {} }] } } } };
   expect(verdict(requests(add()), { lookup: runs(nameless) })[0]).toBe(
     `Invalid ${at}.domain.devices.disks[0].name`,
   );
 });
 
-test("nothing is plugged while the VM migrates", () => {
+test("plugs nothing while the VM migrates", () => {
   const migrating = (migrationState: Change): AdmissionLookup =>
     runs({ status: { migrationState } });
   const startTimestamp = "2025-12-31T23:00:00Z";
@@ -336,13 +336,13 @@ test("nothing is plugged while the VM migrates", () => {
   );
 });
 
-test("an update without a readable old object is refused, not choked on", () => {
+test("refuses an update whose old object is unreadable", () => {
   for (const oldObject of [null, 7, { spec: 7 }]) {
     expect(judge(vmiOf(), { oldObject })).toMatchObject({ allowed: false, code: 400 });
   }
 });
 
-test("a claim in the status has the modes that claims can have", () => {
+test("a claim in the status has valid access modes", () => {
   const migrated = (accessModes: readonly string[]): unknown =>
     vmiOf(
       {},
@@ -360,7 +360,7 @@ test("a claim in the status has the modes that claims can have", () => {
   expect(verdict(migrated(["Never"]))).toEqual(["schema"]);
 });
 
-test("what a stored VM lacks counts as empty", () => {
+test("treats what a stored VM lacks as empty", () => {
   for (const oldObject of [{}, { spec: {} }, { spec: { template: { spec: {} } } }]) {
     expect(judge(vmiOf(), { oldObject })).toMatchObject({ allowed: true });
   }

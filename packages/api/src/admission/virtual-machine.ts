@@ -25,21 +25,21 @@ import { restoreInProgress, snapshotInProgress } from "./storage-operation.ts";
 import { discontinuedFeatures } from "./virtual-machine-instance.ts";
 import { volumeRequests } from "./volume-request.ts";
 
-/** What judging a VirtualMachine needs beside the request. */
+/** What judging a VirtualMachine needs in addition to the request. */
 export interface MachineContext {
   readonly config: ClusterConfig;
   readonly lookup: AdmissionLookup;
   readonly byKubeVirt: boolean;
   readonly now: Date;
-  /** Whether a group of rules runs although one before it found something. */
+  /** Whether a group of rules runs although an earlier one found something. */
   readonly everyRule: boolean;
 }
 
 const at = "spec.template.spec";
 
 /**
- * Judges a VirtualMachine as the VM that it would become: its instancetype and preference
- * applied, its spec defaulted. One that is being deleted may be anything, so that it can go.
+ * Judges a VirtualMachine as the VM that it would become: with its instancetype and preference applied and its
+ * spec defaulted. A VM that is being deleted may be anything, so that it can be deleted.
  */
 export function admitMachine(request: AdmissionRequest, context: MachineContext): Admission {
   const decoded = decodeMachine(request.object);
@@ -71,7 +71,7 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
   if (causes.length > 0) return judge(causes);
   return allow(
     isSet(vm.spec.running)
-      ? ["spec.running is the old way; set spec.runStrategy to Always or Halted in its place"]
+      ? ["spec.running is deprecated; set spec.runStrategy to Always or Halted instead"]
       : [],
   );
 }
@@ -104,7 +104,7 @@ export function machineCauses(
   );
 }
 
-/** A maximum of memory is a promise that it can be plugged in while the guest runs. */
+/** A maximum of memory promises that it can be plugged in while the guest runs. */
 function memoryCanGrow(spec: VirtualMachineInstanceSpec, config: ClusterConfig): readonly Cause[] {
   const maximum = spec.domain.memory?.maxGuest;
   if (!config.liveUpdate || !isSet(maximum)) return fine;

@@ -4,7 +4,7 @@ import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 
 /**
  * Every volume is shown to the guest by a disk or a file system. For a VirtualMachineInstance only: a
- * VirtualMachine's template gets its missing disks when it is run.
+ * VirtualMachine's template gets its missing disks when it runs.
  */
 export function volumeMapping(
   spec: VirtualMachineInstanceSpec,
@@ -32,7 +32,7 @@ interface Shown {
   readonly filesystem: boolean;
 }
 
-/** The reported path has a `domain` too many, as in KubeVirt. */
+/** The reported path has one `domain` too many, as in KubeVirt. */
 interface Where {
   readonly field: string;
   readonly subject: string;
@@ -42,7 +42,7 @@ function isShown({ name }: Volume, shown: Shown, { field, subject }: Where): rea
   if (shown.disk || shown.filesystem) return fine;
   return invalid(
     `${field}.name`,
-    `is ${quote(name)} and no disk or filesystem has that name; add one to domain.devices`,
+    `is ${quote(name)}, but no disk or filesystem has that name; add one to domain.devices`,
     `${subject}.name`,
   );
 }
@@ -64,7 +64,7 @@ function containerPath(
     reserved
       ? invalid(
           `${field}.containerPath.path`,
-          `is ${quote(path)}, below ${reserved}, which KubeVirt uses itself; choose another`,
+          `is ${quote(path)}, below ${reserved}, which KubeVirt uses itself; choose another path`,
           `${subject}.containerPath.path`,
         )
       : fine,

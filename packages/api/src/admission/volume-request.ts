@@ -44,7 +44,7 @@ export function volumeRequests(
   return notSupported("spec", "cannot change its volumes while it migrates; wait for it");
 }
 
-/** A list whose items come and go by name; two that share a name go together. */
+/** A list with items added and removed by name; two that share a name are removed together. */
 class NamedList<T extends { readonly name: string }> {
   readonly #items: (T | undefined)[] = [];
   readonly #places = new Map<string, number[]>();
@@ -74,7 +74,7 @@ class NamedList<T extends { readonly name: string }> {
   }
 }
 
-/** A spec whose volumes come and go. */
+/** A spec with volumes added and removed. */
 class Draft {
   readonly #base: VirtualMachineInstanceSpec;
   readonly #volumes: NamedList<Volume>;
@@ -86,7 +86,7 @@ class Draft {
     this.#disks = new NamedList(base.domain.devices.disks);
   }
 
-  /** Does what the request asks for. */
+  /** Applies the request. */
   apply({ addVolumeOptions: add, removeVolumeOptions: remove }: VirtualMachineVolumeRequest): void {
     if (remove) {
       this.#volumes.remove(remove.name);
@@ -127,7 +127,11 @@ function requestProblem(
     return existing && !semanticallyEqual(VolumeSchema, wanted, existing);
   });
   if (!conflict) return fine;
-  return invalid(field, `adds ${quote(name)}, and another volume has that name`, subject);
+  return invalid(
+    field,
+    `adds ${quote(name)}, but another volume has that name; rename it`,
+    subject,
+  );
 }
 
 type Source = NonNullable<VirtualMachineVolumeRequest["addVolumeOptions"]>["volumeSource"];

@@ -31,7 +31,7 @@ export function volumes(
   );
 }
 
-/** Images of disks are found in container images by path. */
+/** Disk images in container images are found by path. */
 export function containerDiskPaths(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   if (!spec.volumes?.some(({ containerDisk }) => containerDisk?.path)) return fine;
   return each(spec.volumes, ({ containerDisk }, i) => {
@@ -65,7 +65,7 @@ function oneSource(volume: Volume, field: string): readonly Cause[] {
       ? fine
       : invalid(
           field,
-          `has ${count === 0 ? "no source" : `${count} sources`}; set one, as containerDisk or persistentVolumeClaim`,
+          `has ${count === 0 ? "no source" : `${count} sources`}; set one, for example containerDisk or persistentVolumeClaim`,
         ),
   );
 }
@@ -74,7 +74,7 @@ function downwardMetrics(volume: Volume, field: string, config: ClusterConfig): 
   if (!volume.downwardMetrics || config.gate("DownwardMetrics")) return fine;
   return invalid(
     field,
-    "is downwardMetrics and the feature gate DownwardMetrics is off; turn it on",
+    "is downwardMetrics, but the feature gate DownwardMetrics is off; turn it on",
   );
 }
 
@@ -85,13 +85,13 @@ function hostDisk(disk: HostDisk | undefined, at: string, config: ClusterConfig)
   return join(
     config.gate("HostDisk")
       ? fine
-      : invalid(at, "is a hostDisk and the feature gate HostDisk is off; turn it on"),
+      : invalid(at, "is a hostDisk, but the feature gate HostDisk is off; turn it on"),
     disk.path ? fine : notFound(`${field}.path`, "is missing; give the path on the node"),
     known ? fine : invalid(`${field}.type`, `is ${quote(disk.type)}; use Disk or DiskOrCreate`),
     disk.type === "Disk" && !amountOf(disk.capacity).isZero()
       ? invalid(
           `${field}.capacity`,
-          `is ${disk.capacity} and type is Disk, which has the size of the file; remove it or use DiskOrCreate`,
+          `is ${disk.capacity}, but type is Disk, which has the size of the file; remove it or use DiskOrCreate`,
         )
       : fine,
   );

@@ -1,11 +1,11 @@
 import type { SchemaNode } from "../schema/index.ts";
 
-/** The empty values of those required fields that may be missing. */
+/** Empty values for the required fields that may be missing. */
 export type ZeroOf = (kind: SchemaNode["kind"]) => unknown;
 
 /**
- * Texts, numbers and switches. KubeVirt's webhook takes those that are missing for empty (its rules
- * then say what is wrong with an empty name), whatever the schema says; on all else it insists.
+ * Strings, numbers and booleans. KubeVirt's webhook reads missing ones as empty (its rules then say what is
+ * wrong with an empty name), whatever the schema says; it insists on everything else.
  */
 export const zeroScalar: ZeroOf = (kind) => {
   switch (kind) {
@@ -21,7 +21,7 @@ export const zeroScalar: ZeroOf = (kind) => {
   }
 };
 
-/** All that an object without a check is read into: a stored one may lack what is required now. */
+/** Everything that an object is decoded into without a check: a stored object may lack what is required now. */
 export const zeroField: ZeroOf = (kind) => {
   switch (kind) {
     case "object":
@@ -38,7 +38,7 @@ export const zeroField: ZeroOf = (kind) => {
   }
 };
 
-/** A copy of an object in which required fields that are missing are there, empty. Copies only what it changes. */
+/** A copy of an object in which missing required fields are present and empty. Copies only what it changes. */
 export function withZeroValues(node: SchemaNode, value: unknown, zero: ZeroOf): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {

@@ -1,4 +1,4 @@
-/** What is used of an `AbortSignal`, which this package has no types for. */
+/** The used parts of an `AbortSignal`, for which this package has no types. */
 export interface Abortable {
   readonly aborted: boolean;
   throwIfAborted(): void;

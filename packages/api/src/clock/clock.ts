@@ -4,7 +4,7 @@ export interface Clock {
   now(): number;
   setTimeout(callback: () => void, milliseconds: number): unknown;
   clearTimeout(timer: unknown): void;
-  /** Lets the process end although this timer is set. A clock without a process need not have it. */
+  /** Lets the process end although this timer is set. A clock without a process need not implement it. */
   unref?(timer: unknown): void;
 }
 
@@ -13,7 +13,7 @@ declare const performance: { now(): number };
 declare function setTimeout(callback: () => void, milliseconds: number): unknown;
 declare function clearTimeout(timer: unknown): void;
 
-/** The time of this process. */
+/** The clock of this process. */
 export const realClock: Clock = {
   now: () => performance.now(),
   setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),

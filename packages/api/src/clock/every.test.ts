@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { every } from "./every.ts";
 import { ManualClock } from "./manual-clock.ts";
 
-test("it does something at each interval until it is stopped", async () => {
+test("runs the action at each interval until it is stopped", async () => {
   const clock = new ManualClock();
   const times: number[] = [];
   const stop = every(clock, 100, () => times.push(clock.now()));

@@ -8,7 +8,7 @@ export function every(clock: Clock, milliseconds: number, action: () => void): (
   let timer: unknown;
   const wait = (): void => {
     timer = clock.setTimeout(() => {
-      // Set first: an action that throws, or that stops it, must find the next one.
+      // Set first: an action that throws or stops it must find the next timer set.
       wait();
       action();
     }, milliseconds);

@@ -28,7 +28,7 @@ export class ManualClock implements Clock {
     this.#timers.delete(timer as number);
   }
 
-  /** Lets so many milliseconds pass, timer by timer; what a timer starts is done before the next one. */
+  /** Lets this many milliseconds pass, timer by timer; what a timer starts is finished before the next one. */
   async pass(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
     await settled();
@@ -48,7 +48,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything that waits for nothing but its turn have its turn. */
+/** Runs everything that only waits for its turn. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) {
     await new Promise<void>((resolve) => {

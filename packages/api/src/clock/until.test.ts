@@ -3,7 +3,7 @@ import { ManualClock } from "./manual-clock.ts";
 import { sleep } from "./sleep.ts";
 import { until } from "./until.ts";
 
-test("it looks at once, and then at each interval until there is something", async () => {
+test("checks at once, and then at each interval until there is a result", async () => {
   const clock = new ManualClock();
   const looks: number[] = [];
   const waiting = until(() => looks.push(clock.now()) === 3 && "found", { clock, interval: 100 });
@@ -13,12 +13,12 @@ test("it looks at once, and then at each interval until there is something", asy
   expect(clock.pending).toBe(0);
 });
 
-test("0 and the empty text are something; undefined and false are not", async () => {
+test("0 and the empty string are results; undefined and false are not", async () => {
   await expect(until(() => 0, { interval: 1 })).resolves.toBe(0);
   await expect(until(async () => "", { interval: 1 })).resolves.toBe("");
 });
 
-test("it resolves with undefined when its time is over, after a last look", async () => {
+test("resolves with undefined when the time is over, after a last check", async () => {
   const clock = new ManualClock();
   const looks: number[] = [];
   const look = (): false => looks.push(clock.now()) < 0 && false;
@@ -28,7 +28,7 @@ test("it resolves with undefined when its time is over, after a last look", asyn
   expect(looks).toEqual([0, 100, 200, 300]);
 });
 
-test("a look that takes all of the time is not the last one", async () => {
+test("a check that takes all the time is not the last one", async () => {
   const clock = new ManualClock();
   let looks = 0;
   const slow = async (): Promise<boolean> => {
@@ -40,7 +40,7 @@ test("a look that takes all of the time is not the last one", async () => {
   await expect(waiting).resolves.toBe(true);
 });
 
-test("without time it looks once", async () => {
+test("checks once if there is no time", async () => {
   let looks = 0;
   await until(() => ++looks < 0, { interval: 1, timeout: 0 });
   expect(looks).toBe(1);
@@ -57,7 +57,7 @@ test("the signal ends it at once, with its reason, and leaves no timer", async (
   expect(clock.pending).toBe(0);
 });
 
-test("what the condition throws ends it", async () => {
+test("rejects with what the condition throws", async () => {
   const fail = async (): Promise<false> => {
     throw new Error("gone");
   };

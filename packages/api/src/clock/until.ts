@@ -5,7 +5,7 @@ import { sleep } from "./sleep.ts";
 /** Options of {@link until}: how often it checks, and for how long. */
 export interface UntilOptions {
   readonly clock?: Clock | undefined;
-  /** Milliseconds between the end of one look and the next. */
+  /** Milliseconds between the end of one check and the next. */
   readonly interval: number;
   /** Milliseconds after which it gives up. Default: never. */
   readonly timeout?: number;
@@ -27,7 +27,7 @@ export async function until<T>(
   const deadline = clock.now() + timeout;
   for (;;) {
     signal?.throwIfAborted();
-    // Read before the look, which may take long: what is given up on was seen when the time was over.
+    // Read before the check, which may take long: the last check must begin when the time is over.
     const isLast = clock.now() >= deadline;
     const found = await condition();
     if (found !== undefined && found !== false) return found;

@@ -38,7 +38,7 @@ test("an empty configuration has every default", () => {
   });
 });
 
-test("the default architecture is that of the status, empty where the status has none", () => {
+test("the default architecture is the status's, empty if the status has none", () => {
   const kubevirt = (status: object | undefined): KubeVirt => ({
     spec: {
       configuration: { architectureConfiguration: { defaultArchitecture: "s390x" } },
@@ -77,7 +77,7 @@ test("another hypervisor needs its gate", () => {
   });
 });
 
-test("workload disruption follows post-copy where it is left open", () => {
+test("workload disruption follows post-copy unless it is set", () => {
   const disruption = (migrations: KubeVirtConfiguration["migrations"] = {}): boolean =>
     clusterConfig({ migrations }).migrations.allowWorkloadDisruption;
   expect([
@@ -100,7 +100,7 @@ test("helper containers: the first entry of the type that is not zero counts", (
   expect(config.supportContainerRequest("virtiofs", "cpu")).toBeUndefined();
 });
 
-test("mediated devices: entries whose selector matches add up, else the general list counts", () => {
+test("mediated devices: entries with a matching selector add up, otherwise the general list counts", () => {
   const config = clusterConfig({
     mediatedDevicesConfiguration: {
       mediatedDevicesTypes: ["general"],
@@ -116,7 +116,7 @@ test("mediated devices: entries whose selector matches add up, else the general 
   expect(clusterConfig().mediatedDeviceTypes({})).toEqual([]);
 });
 
-test("mediated devices are left alone by the field, or by the deprecated gate", () => {
+test("the field, or the deprecated gate, turns off the handling of mediated devices", () => {
   const disabled = (mediatedDevicesConfiguration: object, gates: string[]): boolean =>
     clusterConfig({ mediatedDevicesConfiguration, developerConfiguration: { featureGates: gates } })
       .mediatedDevicesHandlingDisabled;
@@ -140,7 +140,7 @@ test("persistent reservation is on by its field or by naming the gate, not by th
   ]).toEqual([false, true, false, true]);
 });
 
-test("the log level of a node goes before that of the component", () => {
+test("the log level of a node takes precedence over that of the component", () => {
   const config = clusterConfig({
     developerConfiguration: {
       logVerbosity: { virtHandler: 5, nodeVerbosity: { n1: 9, n2: 0, "": 7 } },
@@ -156,7 +156,7 @@ test("the log level of a node goes before that of the component", () => {
   ]).toEqual([5, 9, 5, 5, 2, 0]);
 });
 
-test("options of all VMIs are on by being there", () => {
+test("options for all VMIs are on if they are present", () => {
   const config = clusterConfig({ virtualMachineOptions: { disableFreePageReporting: {} } });
   expect([config.freePageReportingDisabled, config.serialConsoleLogDisabled]).toEqual([
     true,
@@ -180,7 +180,7 @@ test("a platform with other names has them in its configuration", () => {
   expect(config.names.labels.createdBy).toBe("vm.example/created-by");
 });
 
-test("gates are asked for by names that the compiler knows", () => {
+test("the compiler knows the names of gates", () => {
   const config = clusterConfig({ developerConfiguration: { featureGates: ["NoSuchGate"] } });
   // @ts-expect-error: not a gate of KubeVirt
   expect(config.gate("NoSuchGate")).toBe(false);
@@ -197,7 +197,7 @@ test("templates need their gate and can be turned off", () => {
   );
 });
 
-test("defaults and gates are those of KubeVirt itself", () => {
+test("defaults and gates equal KubeVirt's", () => {
   const recorded = JSON.parse(recordedFacts("control-context.json"));
   for (const [arch, expected] of Object.entries<KubeVirtConfiguration>(
     recorded.effectiveDefaultConfiguration,
@@ -230,7 +230,7 @@ test.each([
   [{ cpuRequest: "lots" }, "cpuRequest"],
   [{ smbios: "x" }, "smbios"],
   [{ developerConfiguration: { featureGates: [7] } }, "developerConfiguration.featureGates[0]"],
-])("%j is refused with its path", (configuration, field) => {
+])("refuses %j with its path", (configuration, field) => {
   const path = `spec.configuration.${field}`;
   expect(readClusterConfig(configuration)).toEqual([
     { path, message: expect.stringContaining(path) },
@@ -240,7 +240,7 @@ test.each([
   );
 });
 
-test("all that is wrong is reported, not the first", () => {
+test("reports all faults, not only the first", () => {
   const problems = readClusterConfig({ spec: { configuration: { smbios: 1, cpuModel: 2 } } });
   expect(problems).toHaveLength(2);
 });
@@ -253,16 +253,16 @@ test.each([
   [{ kind: 5 }, "kind"],
   [{ kind: "KubeVirt", metadata: { annotations: 1 } }, "metadata.annotations"],
   [{ kind: "KubeVirt", status: [] }, "status"],
-])("%j is no configuration", (source, path) => {
+])("%j is not a configuration", (source, path) => {
   expect(readClusterConfig(source)).toMatchObject([{ path }]);
 });
 
-test("the rest of the KubeVirt object is not judged", () => {
+test("does not judge the rest of the KubeVirt object", () => {
   const odd = { kind: "KubeVirt", spec: { infra: 7 }, status: { phase: 7 }, metadata: { name: 1 } };
   expect(readClusterConfig(odd)).toBeInstanceOf(ClusterConfig);
 });
 
-test("any JSON at all gives a configuration that answers, or problems", () => {
+test("any JSON gives a working configuration, or problems", () => {
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), nearly), (source) => {
       const read = readClusterConfig(source);
@@ -308,7 +308,7 @@ const nearly = ((): fc.Arbitrary<unknown> => {
   });
 })();
 
-/** Reads every accessor, which must not throw whatever the configuration. */
+/** Reads every accessor; none may throw, whatever the configuration. */
 function askEverything(config: ClusterConfig): void {
   const names = Object.getOwnPropertyNames(ClusterConfig.prototype) as (keyof ClusterConfig)[];
   for (const name of names) void config[name];

@@ -19,7 +19,7 @@ import type {
 } from "./effective-configuration.ts";
 import { type FeatureGate, isGateOn } from "./feature-gates.ts";
 
-/** What a {@link ClusterConfig} knows beside the configuration itself. */
+/** What a {@link ClusterConfig} knows in addition to the configuration itself. */
 export interface ClusterFacts {
   /** Architecture of the nodes on which the control plane runs. */
   readonly cpuArchitecture: string;
@@ -37,7 +37,7 @@ export type LoggingComponent = Exclude<keyof LogVerbosity, "nodeVerbosity">;
  * `clusterConfig`.
  */
 export class ClusterConfig implements ClusterFacts {
-  /** The configuration with the defaults in it, frozen: for what has no accessor here. */
+  /** The frozen configuration including defaults, for settings without an accessor. */
   readonly configuration: EffectiveConfiguration;
   readonly cpuArchitecture: string;
   readonly annotations: Readonly<Record<string, string>>;
@@ -64,12 +64,12 @@ export class ClusterConfig implements ClusterFacts {
 
   // Architectures and machine types
 
-  /** Architecture of VMIs that do not name theirs; empty where nobody has set it. */
+  /** Architecture of VMIs that do not set one; empty if nobody has set it. */
   get defaultArchitecture(): string {
     return this.configuration.architectureConfiguration.defaultArchitecture;
   }
 
-  /** Machine type of machines that do not name theirs. Unknown architectures get amd64's. */
+  /** Machine type of VMIs that do not set one. Unknown architectures get amd64's. */
   machineType(architecture: string): string {
     return this.configuration.machineType || this.#of(architecture).machineType || "";
   }
@@ -91,7 +91,7 @@ export class ClusterConfig implements ClusterFacts {
     return architecture === "s390x" ? s390x : amd64;
   }
 
-  /** The hypervisor; KVM unless the gate `ConfigurableHypervisor` lets another in. */
+  /** The hypervisor; KVM unless the gate `ConfigurableHypervisor` allows another. */
   get hypervisor(): HypervisorConfiguration {
     const configured =
       this.gate("ConfigurableHypervisor") && this.configuration.hypervisors[0]?.name;
@@ -103,44 +103,44 @@ export class ClusterConfig implements ClusterFacts {
     return this.#developer.useEmulation ?? false;
   }
 
-  /** What guests read about the maker of the machine. */
+  /** What guests read about the manufacturer of the machine. */
   get smbios(): SMBiosConfiguration {
     return this.configuration.smbios;
   }
 
-  /** Whether x86 EFI guests get a VGA display in place of Bochs: an annotation of the KubeVirt object. */
+  /** Whether x86 EFI guests get a VGA display instead of Bochs: an annotation of the KubeVirt object. */
   get vgaDisplayForEfiGuests(): boolean {
     return Object.hasOwn(this.annotations, this.names.annotations.vgaDisplayForEfiGuests);
   }
 
   // Processor and memory
 
-  /** CPU model of VMIs that do not name theirs. */
+  /** CPU model of VMIs that do not set one. */
   get cpuModel(): string | undefined {
     return this.configuration.cpuModel || undefined;
   }
 
-  /** CPU request of VMIs that do not name theirs. */
+  /** CPU request of VMIs that do not set one. */
   get cpuRequest(): Quantity {
     return this.#quantity(this.configuration.cpuRequest);
   }
 
-  /** How many virtual processors share one. */
+  /** How many virtual CPUs share one. */
   get cpuAllocationRatio(): number {
     return this.#developer.cpuAllocationRatio;
   }
 
-  /** CPU models that nodes do not offer, where the value is true. */
+  /** CPU models that nodes do not offer, if the value is true. */
   get obsoleteCpuModels(): Readonly<Record<string, boolean>> {
     return this.configuration.obsoleteCPUModels ?? {};
   }
 
-  /** Lowest TSC frequency that VMIs may count on. */
+  /** Lowest TSC frequency that VMIs may rely on. */
   get minimumClusterTscFrequency(): number | undefined {
     return this.#developer.minimumClusterTSCFrequency;
   }
 
-  /** Namespaces in which VMIs get a CPU limit of their own. */
+  /** Namespaces in which VMIs get their own CPU limit. */
   get autoCpuLimitNamespaceLabelSelector(): LabelSelector | undefined {
     return this.configuration.autoCPULimitNamespaceLabelSelector;
   }
@@ -150,12 +150,12 @@ export class ClusterConfig implements ClusterFacts {
     return this.#developer.memoryOvercommit;
   }
 
-  /** Factor on the memory that a guest costs beyond its own, as text. */
+  /** Factor for the memory that a guest needs beyond its own, as a string. */
   get additionalGuestMemoryOverheadRatio(): string | undefined {
     return this.configuration.additionalGuestMemoryOverheadRatio;
   }
 
-  /** Seconds between balloon statistics; 0 is off. */
+  /** Seconds between balloon statistics; 0 turns them off. */
   get memBalloonStatsPeriod(): number {
     return this.configuration.memBalloonStatsPeriod;
   }
@@ -175,12 +175,12 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.vmRolloutStrategy === "LiveUpdate";
   }
 
-  /** Most sockets that a VMI can grow to, where the cluster sets one. */
+  /** Most sockets that a VMI can grow to, if the cluster sets a limit. */
   get maxCpuSockets(): number | undefined {
     return this.configuration.liveUpdateConfiguration.maxCpuSockets || undefined;
   }
 
-  /** Most memory that a guest can grow to, where the cluster sets one. */
+  /** Most memory that a guest can grow to, if the cluster sets a limit. */
   get maxGuest(): Quantity | undefined {
     const { maxGuest } = this.configuration.liveUpdateConfiguration;
     return maxGuest === undefined ? undefined : this.#quantity(maxGuest);
@@ -193,7 +193,7 @@ export class ClusterConfig implements ClusterFacts {
 
   // Networks
 
-  /** Binding of interfaces that do not name theirs. */
+  /** Binding of interfaces that do not set one. */
   get defaultNetworkInterface(): string {
     return this.configuration.network.defaultNetworkInterface;
   }
@@ -202,7 +202,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.network.permitBridgeInterfaceOnPodNetwork;
   }
 
-  /** Bindings that are added to the built-in ones, by name. */
+  /** Bindings in addition to the built-in ones, by name. */
   get networkBindings(): Readonly<Record<string, InterfaceBindingPlugin>> {
     return this.configuration.network.binding ?? {};
   }
@@ -214,7 +214,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.vmStateStorageClass || undefined;
   }
 
-  /** Percentage by which a claim may be smaller than asked for. */
+  /** Percentage by which a claim may be smaller than requested. */
   get pvcTolerateLessSpaceUpToPercent(): number {
     return this.#developer.pvcTolerateLessSpaceUpToPercent;
   }
@@ -223,7 +223,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.#developer.minimumReservePVCBytes;
   }
 
-  /** Most memory that the inspection of a disk image may take. */
+  /** Most memory that the inspection of a disk image may use. */
   get diskVerificationMemoryLimit(): Quantity | undefined {
     const { memoryLimit } = this.#developer.diskVerification;
     return memoryLimit === undefined ? undefined : this.#quantity(memoryLimit);
@@ -239,21 +239,21 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.changedBlockTrackingLabelSelectors;
   }
 
-  /** Whether SCSI persistent reservations are served: by its own field, else by naming the gate. */
+  /** Whether SCSI persistent reservations are supported: by its own field, otherwise by naming the gate. */
   get persistentReservationEnabled(): boolean {
     const { enabled } = this.configuration.persistentReservationConfiguration ?? {};
     return enabled ?? this.#developer.featureGates?.includes("PersistentReservation") ?? false;
   }
 
-  /** Whether mediated devices are left to somebody else. */
+  /** Whether something else manages mediated devices. */
   get mediatedDevicesHandlingDisabled(): boolean {
     const { enabled } = this.configuration.mediatedDevicesConfiguration ?? {};
     return enabled === undefined ? this.gate("DisableMDEVConfiguration") : !enabled;
   }
 
   /**
-   * Types of mediated devices that a node should have: those of every entry whose selector matches
-   * the node's labels, or the general list where none does.
+   * Types of mediated devices that a node should have: those of every entry whose selector matches the node's
+   * labels, or the general list if none does.
    */
   mediatedDeviceTypes(nodeLabels: Readonly<Record<string, string>>): readonly string[] {
     const { nodeMediatedDeviceTypes = [], ...general } =
@@ -285,7 +285,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.imagePullPolicy;
   }
 
-  /** SELinux type of launchers, where the cluster sets one. */
+  /** SELinux type of launchers, if the cluster sets one. */
   get selinuxLauncherType(): string | undefined {
     return this.configuration.selinuxLauncherType || undefined;
   }
@@ -304,12 +304,12 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.seccompConfiguration;
   }
 
-  /** What a helper container requests of a resource; undefined where nothing, or zero, is set. */
+  /** A helper container's request for a resource; undefined if it is missing or zero. */
   supportContainerRequest(type: SupportContainerType, resource: string): Quantity | undefined {
     return this.#supportContainer("requests", type, resource);
   }
 
-  /** What a helper container is limited to; undefined where nothing, or zero, is set. */
+  /** A helper container's limit for a resource; undefined if it is missing or zero. */
   supportContainerLimit(type: SupportContainerType, resource: string): Quantity | undefined {
     return this.#supportContainer("limits", type, resource);
   }
@@ -327,12 +327,12 @@ export class ClusterConfig implements ClusterFacts {
     return undefined;
   }
 
-  /** Versions of the guest agent that are known to work, as patterns. */
+  /** Patterns of guest agent versions that are known to work. */
   get supportedGuestAgentVersions(): readonly string[] {
     return this.configuration.supportedGuestAgentVersions;
   }
 
-  /** Log level of a component; that of the node, if it has one, goes first. */
+  /** Log level of a component; that of the node, if set, takes precedence. */
   verbosity(component: LoggingComponent, nodeName = ""): number {
     const { nodeVerbosity = {}, ...levels } = this.#developer.logVerbosity;
     const isKnown = nodeName !== "" && Object.hasOwn(nodeVerbosity, nodeName);
@@ -340,14 +340,14 @@ export class ClusterConfig implements ClusterFacts {
     return ofNode || (levels[component] ?? 0);
   }
 
-  // VMIs that move, and the rest of the cluster
+  // Migration, and the rest of the cluster
 
   /** The cluster's options for live migrations. */
   get migrations(): EffectiveMigrationConfiguration {
     return this.configuration.migrations;
   }
 
-  /** What happens to VMIs that do not say, when their node is drained. */
+  /** What happens by default to VMIs when their node is drained. */
   get evictionStrategy(): EvictionStrategy {
     return this.configuration.evictionStrategy;
   }
@@ -390,7 +390,7 @@ export class ClusterConfig implements ClusterFacts {
   }
 }
 
-/** The field was misspelt once; the old spelling counts where the new one is empty. */
+/** The field was once misspelt; the old spelling counts if the new one is empty. */
 function typesOf(types: {
   readonly mediatedDeviceTypes?: readonly string[];
   readonly mediatedDevicesTypes?: readonly string[];

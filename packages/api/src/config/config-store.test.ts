@@ -5,7 +5,7 @@ test("a store starts with the defaults", () => {
   expect(new ConfigStore({ cpuArchitecture: "arm64" }).current.defaultArchitecture).toBe("arm64");
 });
 
-test("a valid configuration is taken over, an invalid one leaves the last valid one", () => {
+test("applies a valid configuration, and keeps the last valid one after an invalid one", () => {
   const store = new ConfigStore();
   const taken = store.update({ cpuModel: "Haswell" });
   expect(taken).toMatchObject({ accepted: true, problems: [] });
@@ -19,7 +19,7 @@ test("a valid configuration is taken over, an invalid one leaves the last valid 
   expect(store.current.cpuModel).toBe("Haswell");
 });
 
-test("listeners hear of what is taken over, until they stop", () => {
+test("calls listeners for each applied configuration until they unsubscribe", () => {
   const store = new ConfigStore();
   const heard: (string | undefined)[] = [];
   const stop = store.subscribe((config) => heard.push(config.cpuModel));

@@ -9,11 +9,11 @@ import {
 
 /** The result of a new configuration. */
 export interface ConfigUpdate {
-  /** The configuration that is valid now: the new one, or the last good one. */
+  /** The present configuration: the new one, or the last valid one. */
   readonly config: ClusterConfig;
-  /** Whether the new one was taken. */
+  /** Whether the new one was applied. */
   readonly accepted: boolean;
-  /** Why not; empty where it was. */
+  /** Why not; empty if it was. */
   readonly problems: readonly ConfigurationProblem[];
 }
 
@@ -44,7 +44,7 @@ export class ConfigStore {
     return this.#current;
   }
 
-  /** Takes over a configuration if it is valid. Any value may be given; never throws. */
+  /** Applies a configuration if it is valid. Accepts any value; never throws. */
   update(source: KubeVirt | KubeVirtConfiguration): ConfigUpdate {
     const read = readClusterConfig(source, this.#options);
     if (!(read instanceof ClusterConfig)) {
@@ -55,7 +55,7 @@ export class ConfigStore {
     return { config: read, accepted: true, problems: [] };
   }
 
-  /** Calls `listener` with every configuration that is taken over; returns how to stop that. */
+  /** Calls `listener` with every applied configuration; returns a function that unsubscribes it. */
   subscribe(listener: (config: ClusterConfig) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

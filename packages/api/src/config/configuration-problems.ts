@@ -1,8 +1,8 @@
 import type { EffectiveConfiguration } from "./effective-configuration.ts";
 
-/** One thing wrong with a configuration. */
+/** A fault of a configuration. */
 export interface ConfigurationProblem {
-  /** Where, as `spec.configuration.developerConfiguration.memoryOvercommit`. */
+  /** The path, such as `spec.configuration.developerConfiguration.memoryOvercommit`. */
   readonly path: string;
   /** What was found and what to do; begins with the path. */
   readonly message: string;
@@ -11,7 +11,7 @@ export interface ConfigurationProblem {
 const pullPolicies: readonly string[] = ["", "Always", "Never", "IfNotPresent"];
 const defaultInterfaces: readonly string[] = ["", "bridge", "slirp", "masquerade"];
 
-/** What KubeVirt refuses in a configuration after the defaults are in it. All of it, not the first. */
+/** Everything that KubeVirt refuses in a configuration that includes the defaults. */
 export function configurationProblems({
   developerConfiguration: developer,
   imagePullPolicy,
@@ -26,16 +26,16 @@ export function configurationProblems({
     report("imagePullPolicy", imagePullPolicy, "use Always, Never or IfNotPresent");
   }
   if (developer.memoryOvercommit <= 0) {
-    const advice = "give a percentage over 0";
+    const advice = "use a percentage greater than 0";
     report("developerConfiguration.memoryOvercommit", developer.memoryOvercommit, advice);
   }
   if (developer.cpuAllocationRatio <= 0) {
-    const advice = "give a ratio over 0";
+    const advice = "use a ratio greater than 0";
     report("developerConfiguration.cpuAllocationRatio", developer.cpuAllocationRatio, advice);
   }
   const tolerated = developer.pvcTolerateLessSpaceUpToPercent;
   if (tolerated < 0 || tolerated > 100) {
-    const advice = "give a percentage from 0 to 100";
+    const advice = "use a percentage from 0 to 100";
     report("developerConfiguration.pvcTolerateLessSpaceUpToPercent", tolerated, advice);
   }
   if (!defaultInterfaces.includes(network.defaultNetworkInterface)) {

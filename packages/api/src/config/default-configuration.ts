@@ -7,13 +7,13 @@ export type Architecture = "amd64" | "arm64" | "s390x";
 /** What the defaults depend on. */
 export interface DefaultsOfPlatform {
   readonly defaultArchitecture: string;
-  /** Key of the taint of nodes whose VMIs are to move away. */
+  /** Key of the taint of nodes that VMIs must leave. */
   readonly drainTaint: string;
 }
 
 /**
- * The configuration of a cluster that configures nothing, as of KubeVirt v1.9.0. A new object on
- * each call. `allowWorkloadDisruption` is absent: it follows `allowPostCopy` after the merge.
+ * The configuration of a cluster that configures nothing, as in KubeVirt v1.9.0. A new object on each call.
+ * `allowWorkloadDisruption` is absent: it follows `allowPostCopy` after the merge.
  */
 export function defaultConfiguration({ defaultArchitecture, drainTaint }: DefaultsOfPlatform): Omit<
   EffectiveConfiguration,

@@ -16,10 +16,10 @@ import type {
   VMRolloutStrategy,
 } from "../schema/index.ts";
 
-/** `T` with some of its fields always there. */
+/** `T` with some fields always present. */
 type With<T, K extends keyof T> = T & { [P in K]-?: NonNullable<T[P]> };
 
-/** The configuration of a cluster with the built-in defaults in it. */
+/** The configuration of a cluster including the built-in defaults. */
 export interface EffectiveConfiguration extends KubeVirtConfiguration {
   apiConfiguration: ReloadableComponentConfiguration;
   architectureConfiguration: {
@@ -27,7 +27,7 @@ export interface EffectiveConfiguration extends KubeVirtConfiguration {
     arm64: ArchSpecificConfiguration;
     s390x: ArchSpecificConfiguration;
     ppc64le?: ArchSpecificConfiguration;
-    /** Empty where nobody has set it. */
+    /** Empty if nobody has set it. */
     defaultArchitecture: string;
   };
   controllerConfiguration: ReloadableComponentConfiguration;

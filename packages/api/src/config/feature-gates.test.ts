@@ -27,7 +27,7 @@ test("naming a gate turns it on, whatever its state", () => {
   }
 });
 
-test("disabling turns off all but general availability", () => {
+test("disabling turns off everything but general availability", () => {
   for (const gate of gates) {
     const on = isGateOn(gate, { disabledFeatureGates: [gate] });
     expect([gate, on]).toEqual([gate, stateOf(gate) === "General Availability"]);

@@ -114,8 +114,8 @@ export function isFeatureGate(name: string): name is FeatureGate {
 }
 
 /**
- * Whether a gate is on: general availability first, then enabled by name, then disabled by name,
- * then beta. A gate that is named in both lists is on.
+ * Whether a gate is on: general availability first, then enabled by name, then disabled by name, then beta. A
+ * gate in both lists is on.
  */
 export function isGateOn(name: FeatureGate, settings: GateSettings): boolean {
   const state: FeatureGateState | undefined = isFeatureGate(name) ? featureGates[name] : undefined;

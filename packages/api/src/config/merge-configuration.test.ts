@@ -8,7 +8,7 @@ const merge = (configuration: object): ReturnType<typeof mergeConfiguration> =>
     drainTaint: "kubevirt.io/drain",
   });
 
-test("objects merge field by field, lists and scalars replace", () => {
+test("merges objects field by field, replaces lists and scalars", () => {
   const { architectureConfiguration, supportedGuestAgentVersions, smbios } = merge({
     architectureConfiguration: { arm64: { machineType: "virt-9" } },
     supportedGuestAgentVersions: ["9.*"],
@@ -28,7 +28,7 @@ test("objects merge field by field, lists and scalars replace", () => {
   });
 });
 
-test("null and empty values leave the default, where KubeVirt does not write them", () => {
+test("null and empty values keep the default where KubeVirt does not write them", () => {
   const { imagePullPolicy, developerConfiguration, network, hypervisors } = merge({
     imagePullPolicy: "",
     developerConfiguration: { memoryOvercommit: 0, logVerbosity: null },
@@ -42,7 +42,7 @@ test("null and empty values leave the default, where KubeVirt does not write the
   expect(hypervisors).toEqual([{ name: "kvm" }]);
 });
 
-test("empty values count where they mean something", () => {
+test("empty values count where they have a meaning", () => {
   const { memBalloonStatsPeriod, network, migrations, virtualMachineInstancesPerNode } = merge({
     memBalloonStatsPeriod: 0,
     virtualMachineInstancesPerNode: 0,
@@ -54,7 +54,7 @@ test("empty values count where they mean something", () => {
   expect(migrations).toMatchObject({ parallelMigrationsPerCluster: 0, progressTimeout: 0 });
 });
 
-test("a rate limit and a disk verification replace the default as a whole", () => {
+test("a rate limit and a disk verification replace the whole default", () => {
   const merged = merge({
     apiConfiguration: { restClient: { rateLimiter: { tokenBucketRateLimiter: { burst: 7 } } } },
     developerConfiguration: { diskVerification: {} },
@@ -65,7 +65,7 @@ test("a rate limit and a disk verification replace the default as a whole", () =
   expect(merged.developerConfiguration.diskVerification).toEqual({});
 });
 
-test("the result is frozen and shares nothing with what was given", () => {
+test("the result is frozen and shares nothing with the input", () => {
   const featureGates = ["HostDisk"];
   const merged = merge({ developerConfiguration: { featureGates } });
   featureGates.push("Root");
@@ -79,7 +79,7 @@ test("a field called __proto__ stays a field", () => {
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("a field that is nested without end is refused with its path", () => {
+test("refuses an endlessly nested field with its path", () => {
   const deep = JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`);
   expect(() => merge({ whatever: deep })).toThrow(
     expect.objectContaining({ code: "API_CONFIG_INVALID", path: "spec.configuration.whatever" }),

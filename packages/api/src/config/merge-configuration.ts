@@ -7,8 +7,8 @@ import type { EffectiveConfiguration } from "./effective-configuration.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Fields whose empty value (`0`, `""`, `false`) means itself. Everywhere else KubeVirt does not
- * write empty values when it lays a configuration over the defaults, so the default stays.
+ * Fields whose empty value (`0`, `""`, `false`) has a meaning. Elsewhere KubeVirt does not write empty values
+ * when it merges a configuration over the defaults, so the default stays.
  */
 const keepEmpty: ReadonlySet<string> = new Set([
   "additionalGuestMemoryOverheadRatio",
@@ -29,12 +29,11 @@ const keepEmpty: ReadonlySet<string> = new Set([
 const maxDepth = 64;
 
 /**
- * Lays a configuration over the defaults, as KubeVirt does: objects merge field by field, lists and
- * scalars replace, `null` and empty values leave the default. The result shares nothing with the
- * input and is frozen.
+ * Merges a configuration over the defaults, as KubeVirt does: objects merge field by field, lists and scalars
+ * replace, `null` and empty values leave the default. The result shares nothing with the input and is frozen.
  *
- * The caller has checked the types. Throws an `ApiError` with `API_CONFIG_INVALID` where a field
- * that nobody knows is nested beyond all reason.
+ * The caller has checked the types. Throws an `ApiError` with `API_CONFIG_INVALID` if an unknown field is
+ * nested too deeply.
  */
 export function mergeConfiguration(
   configuration: KubeVirtConfiguration,
@@ -45,7 +44,7 @@ export function mergeConfiguration(
   const effective = merged as unknown as EffectiveConfiguration;
   // KubeVirt takes it from the status of its own object, whatever the configuration says.
   effective.architectureConfiguration.defaultArchitecture = platform.defaultArchitecture;
-  // Left open, it follows what it used to be part of.
+  // If it is not set, it follows the field that it used to be part of.
   effective.migrations.allowWorkloadDisruption ??= effective.migrations.allowPostCopy;
   return freeze(effective);
 }
@@ -74,7 +73,7 @@ function mergeField(current: unknown, value: unknown, path: string): unknown {
   return { ...absent, ...(copy(value, path, maxDepth) as Json) };
 }
 
-/** Objects that a configuration replaces rather than extends, with what their absent fields become. */
+/** Objects that a configuration replaces instead of extending, with the values of their missing fields. */
 function replacedWhole(path: string): Json | undefined {
   if (path.endsWith(".tokenBucketRateLimiter")) return { qps: 0, burst: 0 };
   return path === "developerConfiguration.diskVerification" ? {} : undefined;

@@ -14,8 +14,8 @@ export interface ClusterConfigOptions {
   /** Architecture of the nodes on which the control plane runs. Default `amd64`. */
   readonly cpuArchitecture?: string;
   /**
-   * Architecture of VMIs that do not name theirs. Default: the status of the KubeVirt object,
-   * or `cpuArchitecture` where there is no status.
+   * Architecture of VMIs that do not set one. Default: the status of the KubeVirt object, or `cpuArchitecture`
+   * if there is no status.
    */
   readonly defaultArchitecture?: string;
   /** What the platform calls things. Default: KubeVirt's names. */
@@ -95,7 +95,7 @@ interface ConfiguredObject {
   readonly status?: { readonly defaultArchitecture?: string } | undefined;
 }
 
-/** Another object may well have a spec, and would be read as a configuration that says nothing. */
+/** Another kind of object may also have a spec, and would be read as an empty configuration. */
 function kindProblem(source: unknown): ConfigurationProblem | undefined {
   const kind = at(source, "kind");
   if (kind === undefined || kind === "KubeVirt") return undefined;
@@ -117,7 +117,7 @@ function asKubeVirt(source: unknown): ConfiguredObject {
   };
 }
 
-/** An object with no more than one of its fields; anything else stays what it is, to be refused. */
+/** An object with only one of its fields; any other value is returned as it is, to be refused. */
 function only<T extends object, K extends keyof T>(
   value: T | undefined,
   field: K,
@@ -127,8 +127,8 @@ function only<T extends object, K extends keyof T>(
 }
 
 /**
- * Where the types are wrong. A field that is required and absent is let through: KubeVirt's own
- * components would read it as empty, and the API server has refused it long before.
+ * Where the types are wrong. A missing required field is accepted: KubeVirt's own components would read it as
+ * empty, and the API server has refused it long before.
  */
 function shapeProblems(kubevirt: ConfiguredObject): ConfigurationProblem[] {
   const { issues } = check(KubeVirtSchema, kubevirt);
@@ -137,7 +137,7 @@ function shapeProblems(kubevirt: ConfiguredObject): ConfigurationProblem[] {
     .map(({ path, message }) => ({ path: formatPath(path), message }));
 }
 
-/** A status without an architecture is one that KubeVirt takes at its word: empty. */
+/** A status without an architecture means empty, as in KubeVirt. */
 function statusArchitecture({ status }: ConfiguredObject): string | undefined {
   return status && (status.defaultArchitecture ?? "");
 }

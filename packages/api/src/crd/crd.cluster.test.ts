@@ -17,7 +17,7 @@ const published = [
   ["KubeVirt", "v1.KubeVirt"],
 ] as const;
 
-/** Runs kubectl against the tier's API server, with an object on its input. */
+/** Runs kubectl against the tier's API server, with an object on stdin. */
 async function kubectl(args: readonly string[], input?: unknown): Promise<string> {
   const kubeconfig = process.env["VIRTKIT_APISERVER_KUBECONFIG"] ?? "";
   const command = process.env["VIRTKIT_KUBECTL"] ?? "kubectl";
@@ -60,7 +60,7 @@ beforeAll(async () => {
     kind: "List",
     items: definitions,
   });
-  // A definition that is established may still be unknown to the API server's list for a moment.
+  // The API server's list may lack an established definition for a moment.
   await vi.waitFor(listAll, { timeout: 30_000, interval: 500 });
 }, 60_000);
 
@@ -69,7 +69,7 @@ async function listAll(): Promise<void> {
 }
 
 describe("the API server", () => {
-  test("has nothing against any definition", async () => {
+  test("accepts every definition", async () => {
     const { items } = JSON.parse(await kubectl(["get", "crds", "-o", "json"]));
     for (const { metadata, status } of items) {
       const conditions = Object.fromEntries(
@@ -78,7 +78,7 @@ describe("the API server", () => {
           status,
         ]),
       );
-      // NonStructuralSchema is there only where something is wrong.
+      // NonStructuralSchema is present only if something is wrong.
       expect(conditions, metadata.name).toEqual({ NamesAccepted: "True", Established: "True" });
     }
   });
@@ -93,7 +93,7 @@ describe("the API server", () => {
     expectKept(await roundTrip(kind, object), object);
   });
 
-  test("refuses a field that it does not know, and drops it where it is told to ignore it", async () => {
+  test("refuses an unknown field, and drops it if told to ignore it", async () => {
     const object = named("MigrationPolicy", { spec: { selectors: {}, unknown: 1 } });
     await expect(roundTrip("MigrationPolicy", object)).rejects.toThrow(
       'unknown field "spec.unknown"',
@@ -120,7 +120,7 @@ function expectKept(read: Json, sent: Json): void {
   expect(read["status"]).toEqual(sent["status"]);
 }
 
-/** The object with its kind and a name of its own; the API server fills in the rest of metadata. */
+/** The object with its kind and its own name; the API server fills in the rest of metadata. */
 function named(kind: ObjectKindName, object: Json): Json {
   const { version } = objectKinds[kind];
   const apiVersion = `${groupOf(objectKinds[kind], "kubevirt.io")}/${version}`;
@@ -162,7 +162,9 @@ function full(node: SchemaNode): unknown {
   }
 }
 
-/** The value with what breaks a rule of the definition replaced: placeholders and 64-bit extremes. */
+/**
+ * The value with everything replaced that breaks a rule of the definition: placeholders and 64-bit extremes.
+ */
 function lawful(node: SchemaNode, value: unknown): unknown {
   switch (node.kind) {
     case "object":
@@ -193,7 +195,7 @@ function lawful(node: SchemaNode, value: unknown): unknown {
 function lawfulObject({ fields }: SchemaNode & { kind: "object" }, value: Json): Json {
   const entries = Object.entries(value).map(([name, inner]): [string, unknown] => {
     const schema = fields.get(name)?.schema;
-    // The one rule that is an expression: a directory of the container is named by an absolute path.
+    // The only rule that is an expression: a container directory must be an absolute path.
     if (schema?.rules?.validations && typeof inner === "string") return [name, "/some/path"];
     return [name, schema ? lawful(schema, inner) : inner];
   });

@@ -12,7 +12,7 @@ function byKind(kind: ObjectKindName): CustomResourceDefinition {
 }
 
 describe("the definitions", () => {
-  test("are one a kind, named by plural and group", () => {
+  test("are one per kind, named by plural and group", () => {
     expect(all.map(({ metadata }) => metadata.name)).toEqual([
       "virtualmachines.kubevirt.io",
       "virtualmachineinstances.kubevirt.io",
@@ -43,11 +43,11 @@ describe("the definitions", () => {
     expect(versions(byKind("MigrationPolicy"))).toEqual(["v1alpha1 true undefined"]);
   });
 
-  test("fit into what a client-side apply may keep in an annotation", () => {
+  test("fit into the annotation of a client-side apply", () => {
     for (const definition of all) expect(JSON.stringify(definition).length).toBeLessThan(262_144);
   });
 
-  test("are labelled with the group, and an installation's own as the operator's", () => {
+  test("are labelled with the group, except the installation's own with the operator's", () => {
     expect(byKind("VirtualMachine").metadata.labels).toEqual({ "kubevirt.io": "" });
     expect(byKind("KubeVirt").metadata.labels).toEqual({ "operator.kubevirt.io": "" });
   });
@@ -58,7 +58,7 @@ describe("the definitions", () => {
     expect(rest.every(({ spec }) => spec.group.endsWith("vm.example"))).toBe(true);
   });
 
-  test("show what people look for", () => {
+  test("show useful columns", () => {
     const { spec } = byKind("VirtualMachineInstance");
     expect(spec.names).toMatchObject({ shortNames: ["vmi", "vmis"], categories: ["all"] });
     expect(spec.versions[0]?.additionalPrinterColumns?.map(({ name }) => name)).toEqual([
@@ -72,7 +72,7 @@ describe("the definitions", () => {
     ]);
   });
 
-  test("give a status of its own to all but instances, and a scale to replica sets and pools", () => {
+  test("have a status subresource except for VMIs, and a scale for replica sets and pools", () => {
     const subresources = (Object.keys(objectKinds) as ObjectKindName[]).map((kind) => [
       kind,
       ...Object.keys(byKind(kind).spec.versions[0]?.subresources ?? {}),
@@ -103,7 +103,7 @@ describe("each schema", () => {
     ...schemasOf(spec.versions[0]?.schema.openAPIV3Schema ?? {}, spec.names.kind),
   ]);
 
-  test("is structural: a type everywhere but at int-or-string, and never fields beside a map", () => {
+  test("is structural: a type everywhere except at int-or-string, and never fields beside a map", () => {
     expect(schemas.length).toBeGreaterThan(3000);
     for (const [path, schema] of schemas) {
       expect(schema.type === undefined, path).toBe(schema["x-kubernetes-int-or-string"] === true);
@@ -111,7 +111,7 @@ describe("each schema", () => {
     }
   });
 
-  test("has the keys of a map list among the required fields, as the API server demands", () => {
+  test("requires the keys of a map list, as the API server demands", () => {
     const lists = schemas.filter(([, schema]) => schema["x-kubernetes-list-type"] === "map");
     expect(lists.length).toBeGreaterThan(3);
     for (const [path, { items, ...list }] of lists) {
@@ -155,7 +155,7 @@ describe("a definition", () => {
     expect(at(path)).toEqual(expected);
   });
 
-  test("limits lists and says how they are merged", () => {
+  test("limits lists and says how to merge them", () => {
     expect(at(`${template}.volumes`)).toMatchObject({ type: "array", maxItems: 256 });
     expect(at(`${template}.utilityVolumes`)).toMatchObject({
       maxItems: 256,
@@ -164,7 +164,7 @@ describe("a definition", () => {
     });
   });
 
-  test("takes quantities as numbers and as text that looks like one", () => {
+  test("accepts quantities as numbers and as strings", () => {
     const { pattern = "", ...quantity } = at(`${template}.domain.memory.guest`) ?? {};
     expect(quantity).toEqual(at(`${template}.livenessProbe.httpGet.port`));
     expect(["2Gi", "1.5", "-3m"].every((text) => new RegExp(pattern).test(text))).toBe(true);

@@ -37,7 +37,7 @@ export interface CrdVersion {
   readonly additionalPrinterColumns?: readonly PrinterColumn[];
 }
 
-/** Parts of an object that have their own URL. */
+/** Subresources of an object. */
 export interface Subresources {
   readonly status?: Readonly<Record<string, never>>;
   readonly scale?: {
@@ -53,7 +53,7 @@ export interface PrinterColumn {
   readonly type: "date" | "integer" | "string";
   readonly jsonPath: string;
   readonly description?: string;
-  /** Above 0: only with `-o wide`. */
+  /** Greater than 0: only with `-o wide`. */
   readonly priority?: number;
 }
 
@@ -66,7 +66,7 @@ export interface CrdOptions {
 }
 
 /**
- * The definitions of every kind that this package knows, to be applied to a cluster. The same options give the same
+ * The definitions of every kind in this package, to be applied to a cluster. The same options give the same
  * definitions, in the same order. They have no descriptions, which keeps the largest below 100 KB.
  */
 export function crds({
@@ -77,7 +77,7 @@ export function crds({
   return names.map((name) => definition(name, group, labels ?? labelsOf(name, group)));
 }
 
-/** An installation's own definition outlives the installation, so it is labelled apart. */
+/** An installation's own definition outlives the installation, so it has another label. */
 function labelsOf(kind: ObjectKindName, group: string): Readonly<Record<string, string>> {
   return { [kind === "KubeVirt" ? `operator.${group}` : group]: "" };
 }
@@ -125,7 +125,7 @@ function definition(
   };
 }
 
-/** How people and clients meet a kind. */
+/** How people and clients see a kind. */
 interface Presentation {
   readonly shortNames?: readonly string[];
   /** Whether `kubectl get all` shows it. */
@@ -146,7 +146,7 @@ function condition(name: string, type: string, priority?: number): PrinterColumn
   return { name, type: "string", jsonPath, ...(priority && { priority }) };
 }
 
-/** How a kind is met that keeps a number of others. */
+/** The columns of a kind that maintains a number of others. */
 function scaled(others: string): Presentation {
   return {
     listed: true,
@@ -169,7 +169,7 @@ function scaled(others: string): Presentation {
         name: "Current",
         type: "integer",
         jsonPath: ".status.replicas",
-        description: "How many there are that are neither final nor being deleted",
+        description: "How many are neither final nor being deleted",
       },
       {
         name: "Ready",
@@ -198,7 +198,7 @@ const presentations: Readonly<Record<ObjectKindName, Presentation>> = {
       condition("Ready", "Ready"),
     ],
   },
-  // The status has no URL of its own: launchers' agents and controllers write the object as a whole.
+  // No status subresource: launchers' agents and controllers write the whole object.
   VirtualMachineInstance: {
     shortNames: ["vmi", "vmis"],
     listed: true,
@@ -217,12 +217,12 @@ const presentations: Readonly<Record<ObjectKindName, Presentation>> = {
     listed: true,
     subresources: { status: {} },
     columns: [
-      { ...phase, description: "How far the migration is" },
+      { ...phase, description: "The phase of the migration" },
       {
         name: "VMI",
         type: "string",
         jsonPath: ".spec.vmiName",
-        description: "The instance that is moved",
+        description: "The VMI that moves",
       },
     ],
   },

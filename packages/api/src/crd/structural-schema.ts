@@ -7,7 +7,7 @@ import {
   type Validation,
 } from "../schema/index.ts";
 
-/** A structural schema as `apiextensions.k8s.io/v1` has it; only what is used here. */
+/** A structural schema of `apiextensions.k8s.io/v1`; only the parts used here. */
 export interface StructuralSchema {
   type?: "array" | "boolean" | "integer" | "number" | "object" | "string";
   format?: string;
@@ -37,7 +37,7 @@ export interface StructuralSchema {
  * The structural schema of a whole object.
  *
  * Its own metadata is left open, as the API server requires; nested metadata (of a template) is kept but not
- * checked. Known values of a string become an enum only if the schema is closed. What admission checks is not
+ * checked. Known values of a string become an enum only if the schema is closed. Admission's checks are not
  * repeated.
  */
 export function structuralSchema(root: SchemaNode): StructuralSchema {
@@ -72,7 +72,9 @@ const integerFormats: Readonly<Record<IntegerFormat, StructuralSchema>> = {
   uint64: { type: "integer", format: "int64" },
 };
 
-/** A bound that 32 bits cannot hold needs the wider format, or the API server refuses values below it. */
+/**
+ * A bound that 32 bits cannot hold needs the wider format; otherwise the API server refuses values below it.
+ */
 function integerOf(format: IntegerFormat, maximum: number): StructuralSchema {
   return maximum < 2 ** 31 ? integerFormats[format] : integerFormats.int64;
 }

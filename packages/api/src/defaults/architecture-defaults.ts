@@ -1,7 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
 
-/** What an architecture changes; the architectures are amd64 (also the fallback), arm64 and s390x. */
+/** Defaults that depend on the architecture: amd64 (also the fallback), arm64 and s390x. */
 export function architectureDefaults(
   draft: VirtualMachineInstanceSpec,
   config: ClusterConfig,
@@ -24,7 +24,7 @@ export function architectureDefaults(
   cpu.model ||= config.cpuModel || "host-model";
 }
 
-/** ACPI is off on s390x, which has none; decided before a feature without a word is switched on. */
+/** ACPI is off on s390x, which has none; decided before unset features are switched on. */
 export function architectureFeatures({ architecture, domain }: VirtualMachineInstanceSpec): void {
   if (architecture !== "s390x") return;
   domain.features ??= {};

@@ -51,8 +51,8 @@ export function defaultMachineType(draft: VirtualMachineInstanceSpec, config: Cl
 const builtInRequest = parseQuantity("100m");
 
 /**
- * A CPU limit is also the request. A cluster-wide request applies where there is neither, unless it
- * is the built-in one (which is applied when the Pod is made) or the CPUs are dedicated.
+ * A CPU limit is also the request. A cluster-wide request applies if there is neither, unless it is the
+ * built-in one (which is applied when the Pod is made) or the CPUs are dedicated.
  */
 function defaultCpuRequest({ domain }: VirtualMachineInstanceSpec, config: ClusterConfig): void {
   domain.resources ??= {};
@@ -68,7 +68,7 @@ function defaultCpuRequest({ domain }: VirtualMachineInstanceSpec, config: Clust
   resources.requests = { ...resources.requests, cpu: config.cpuRequest.toString() };
 }
 
-/** The guest's memory is what is requested, or else the limit, or else one hugepage. */
+/** The guest's memory is the request, otherwise the limit, otherwise one hugepage. */
 function defaultGuestMemory({ domain }: VirtualMachineInstanceSpec): void {
   domain.memory ??= {};
   const memory = domain.memory;
@@ -84,7 +84,7 @@ function defaultGuestMemory({ domain }: VirtualMachineInstanceSpec): void {
   if (page instanceof Quantity) memory.guest = page.toString();
 }
 
-/** Without a topology every CPU is a socket, which is fastest; how many, the resources say. */
+/** Without a topology every CPU is a socket, which is fastest; the resources say how many. */
 function defaultTopology({ domain }: VirtualMachineInstanceSpec): void {
   domain.cpu ??= {};
   const cpu = domain.cpu;
@@ -92,7 +92,7 @@ function defaultTopology({ domain }: VirtualMachineInstanceSpec): void {
   const amount =
     resource(domain.resources, "limits", "cpu") ?? resource(domain.resources, "requests", "cpu");
   const sockets = amount === undefined ? 1 : Number(BigInt.asUintN(32, amountOf(amount).value()));
-  // Zero is what KubeVirt gets from a limit of zero, and what it then does not write.
+  // KubeVirt gets zero from a limit of zero, and then does not write it.
   if (sockets > 0) cpu.sockets = sockets;
   else delete cpu.sockets;
   cpu.cores = 1;
@@ -107,7 +107,7 @@ function defaultPullPolicies({ volumes }: VirtualMachineInstanceSpec): void {
   }
 }
 
-/** As the kubelet has it: an image without a tag or digest, or tagged latest, is always pulled. */
+/** Like the kubelet: an image without a tag or digest, or tagged latest, is always pulled. */
 function pullPolicy({ image }: ContainerDiskSource): "Always" | "IfNotPresent" {
   return image.endsWith(":latest") || !/[:@]/.test(image) ? "Always" : "IfNotPresent";
 }

@@ -34,7 +34,7 @@ test("the argument is not changed", () => {
   expect(JSON.stringify(vmi)).toBe(before);
 });
 
-test("a VMI of nothing but memory becomes one that can start", () => {
+test("a VMI with only memory becomes one that can start", () => {
   expect(defaulted(vmiOf({ memory: { guest: "1Gi" } }))).toEqual({
     metadata: {
       name: "vm",
@@ -94,7 +94,7 @@ describe("processors", () => {
     });
   });
 
-  test("a topology that is given stays as it is", () => {
+  test("keeps a given topology", () => {
     const { cpu } = defaulted(vmiOf({ cpu: { cores: 2 } })).spec.domain;
     expect(cpu).toEqual({ cores: 2, model: "host-model" });
   });
@@ -104,7 +104,7 @@ describe("processors", () => {
     expect(resources?.requests).toEqual({ cpu: "2" });
   });
 
-  test("the cluster's request is for those who have none and share their CPUs", () => {
+  test("the cluster's request applies to VMIs without one that share their CPUs", () => {
     const requested = (domain: Loose<DomainSpec>): unknown =>
       defaulted(vmiOf(domain), { cpuRequest: "250m" }).spec.domain.resources?.requests?.["cpu"];
     expect(requested({})).toBe("250m");
@@ -112,7 +112,7 @@ describe("processors", () => {
     expect(requested({ cpu: { dedicatedCpuPlacement: true } })).toBeUndefined();
   });
 
-  test("the cluster's model is used where the VMI has none", () => {
+  test("the cluster's model applies if the VMI has none", () => {
     const model = (domain: Loose<DomainSpec>): unknown =>
       defaulted(vmiOf(domain), { cpuModel: "Skylake" }).spec.domain.cpu?.model;
     expect(model({})).toBe("Skylake");
@@ -154,7 +154,7 @@ describe("room to grow", () => {
     expect(defaulted(vmiOf(domain, spec)).spec.domain.memory?.maxGuest).toBe(maxGuest);
   });
 
-  test("the cluster may say how much memory", () => {
+  test("the cluster may set the maximum memory", () => {
     const { memory } = defaulted(vmiOf({ memory: { guest: "1Gi" } }), {
       liveUpdateConfiguration: { maxGuest: "6Gi" },
     }).spec.domain;
@@ -176,7 +176,7 @@ describe("network", () => {
   });
 
   test.each([{ defaultNetworkInterface: "slirp" }, { permitBridgeInterfaceOnPodNetwork: false }])(
-    "a cluster with %j cannot give anyone a default network",
+    "a cluster with %j cannot provide a default network",
     (network) => {
       try {
         defaulted(vmiOf(), { network });
@@ -195,7 +195,7 @@ describe("disks", () => {
     ["amd64", "sata"],
     ["arm64", "virtio"],
     ["s390x", "virtio"],
-  ])("on %s they are on the bus %s", (architecture, bus) => {
+  ])("on %s they use the bus %s", (architecture, bus) => {
     const { devices } = defaulted(vmiOf({ devices: { disks: targets } }, { architecture })).spec
       .domain;
     expect(devices.disks).toEqual([
@@ -205,7 +205,7 @@ describe("disks", () => {
     ]);
   });
 
-  test("a volume that nothing shows gets one", () => {
+  test("a volume without a disk gets one", () => {
     const vmi = vmiOf(
       { devices: { filesystems: [{ name: "fs", virtiofs: {} }] } },
       { volumes: [{ name: "fs" }, { name: "data" }] },
@@ -229,7 +229,7 @@ describe("disks", () => {
 });
 
 describe("features", () => {
-  test("what is present is on", () => {
+  test("a present feature is on", () => {
     const { features, clock, devices } = defaulted(
       vmiOf({
         features: {
@@ -258,7 +258,7 @@ describe("features", () => {
     expect(devices.inputs).toEqual([{ name: "i", type: "tablet", bus: "usb" }]);
   });
 
-  test("the enlightened VMCS brings vapic and the CPU feature vmx", () => {
+  test("the enlightened VMCS adds vapic and the CPU feature vmx", () => {
     const { features, cpu } = defaulted(
       vmiOf({
         features: { hyperv: { evmcs: {} } },
@@ -269,7 +269,7 @@ describe("features", () => {
     expect(cpu?.features).toEqual([{ name: "vmx", policy: "require" }, { name: "apic" }]);
   });
 
-  test("a need that is switched off explicitly is left to admission", () => {
+  test("leaves an explicitly disabled dependency to admission", () => {
     const hyperv = {
       synic: { enabled: true },
       vpindex: { enabled: false },
@@ -279,7 +279,7 @@ describe("features", () => {
     expect(features?.hyperv).toEqual(hyperv);
   });
 
-  test("ACPI is off on s390x unless it is asked for", () => {
+  test("ACPI is off on s390x by default", () => {
     const acpi = (enabled?: boolean): unknown =>
       defaulted(
         vmiOf(enabled === undefined ? {} : { features: { acpi: { enabled } } }, {
@@ -291,7 +291,7 @@ describe("features", () => {
   });
 });
 
-test("arm64 boots EFI without secure boot, on the host's CPU, unless told otherwise", () => {
+test("arm64 boots EFI without secure boot, on the host's CPU, by default", () => {
   const { firmware, cpu } = defaulted(vmiOf({}, { architecture: "arm64" })).spec.domain;
   expect(firmware?.bootloader).toEqual({ efi: { secureBoot: false } });
   expect(cpu?.model).toBe("host-passthrough");
@@ -332,7 +332,7 @@ describe("annotations and status", () => {
     expect(layout("pc-i440fx-9.0")).toBeUndefined();
   });
 
-  test("a TDX guest learns where quotes are signed", () => {
+  test("a TDX guest gets the address of the quote service", () => {
     const { metadata } = defaulted(vmiOf({ launchSecurity: { tdx: {} } }));
     expect(metadata?.annotations?.["kubevirt.io/qgs-socket-path"]).toBe(
       "/var/run/tdx-qgs/qgs.socket",
@@ -354,13 +354,13 @@ describe("annotations and status", () => {
     expect(annotated([])).toBeUndefined();
   });
 
-  test("the user is QEMU's, unless the gate Root is on", () => {
+  test("QEMU's user is used unless the gate Root is on", () => {
     const root = { developerConfiguration: { featureGates: ["Root"] } };
     expect(defaulted(vmiOf()).status?.runtimeUser).toBe(107);
     expect(defaulted(vmiOf(), root).status?.runtimeUser).toBe(0);
   });
 
-  test("the finalizer comes after those that are there", () => {
+  test("adds the finalizer after existing ones", () => {
     const vmi = { ...vmiOf(), metadata: { finalizers: ["a/b"] } };
     expect(defaulted(vmi).metadata?.finalizers).toEqual([
       "a/b",
@@ -369,7 +369,7 @@ describe("annotations and status", () => {
   });
 });
 
-test("addresses lose the zeros that make them ambiguous", () => {
+test("removes ambiguous zeros from addresses", () => {
   const { dnsConfig, networks, domain } = defaulted(
     vmiOf(
       { devices: { interfaces: [{ name: "n", dhcpOptions: { ntpServers: ["010.0.0.1", "x"] } }] } },

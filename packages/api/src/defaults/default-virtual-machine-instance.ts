@@ -65,7 +65,7 @@ function filledIn(
   return draft;
 }
 
-/** What the guest starts with; later changes are measured against it. */
+/** The guest's initial values; later changes are compared with them. */
 function initialStatus(
   status: VirtualMachineInstanceStatus,
   { domain }: VirtualMachineInstanceSpec,
@@ -102,7 +102,7 @@ function annotate(
 }
 
 function enterPending(status: VirtualMachineInstanceStatus, now: string): void {
-  // Always written by KubeVirt, empty as it is.
+  // KubeVirt always writes it, although it is empty.
   status.guestOSInfo ??= {};
   status.phase = "Pending";
   status.phaseTransitionTimestamps = [

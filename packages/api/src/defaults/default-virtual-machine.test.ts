@@ -14,7 +14,7 @@ const vm = (spec: Partial<VirtualMachine["spec"]> = {}): VirtualMachine => ({
 let made = 0;
 const options: VirtualMachineDefaultsOptions = { uuid: () => `made-up-${++made}` };
 
-test("a VM without metadata gets empty ones", () => {
+test("a VM without metadata gets empty metadata", () => {
   const { spec } = vm();
   expect(defaultVirtualMachine({ spec }, clusterConfig(), options).metadata).toEqual({});
 });
@@ -35,14 +35,14 @@ test("a new VM gets an identity, an architecture, a machine type and a PCI layou
   });
 });
 
-test("an update touches neither identity nor PCI layout", () => {
+test("an update changes neither identity nor PCI layout", () => {
   const { template } = defaultVirtualMachine(vm(), clusterConfig(), { operation: "UPDATE" }).spec;
   expect(template.metadata).toEqual({});
   expect(template.spec?.domain.firmware).toBeUndefined();
   expect(template.spec?.domain.machine).toEqual({ type: "q35" });
 });
 
-test("what is given stays", () => {
+test("keeps given values", () => {
   const spec = {
     architecture: "arm64",
     domain: { devices: {}, machine: { type: "virt-9.0" }, firmware: { uuid: "u", serial: "s" } },
@@ -51,7 +51,7 @@ test("what is given stays", () => {
   expect(template.spec).toEqual({ ...spec, domain: { ...spec.domain, resources: {} } });
 });
 
-test("the architecture is that of the image that is cloned, if it says one that exists", () => {
+test("the architecture comes from the cloned image, if it names a known one", () => {
   const cloning = (...names: string[]): VirtualMachine =>
     vm({
       dataVolumeTemplates: names.map((name) => ({

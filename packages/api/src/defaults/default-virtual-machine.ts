@@ -14,11 +14,11 @@ import { wireForm } from "./wire-form.ts";
 
 /** What the defaults of a VirtualMachine depend on besides the object. */
 export interface VirtualMachineDefaultsOptions extends DefaultsOptions {
-  /** Create also makes up a firmware UUID and serial; update does not touch them. Default CREATE. */
+  /** Create also generates a firmware UUID and serial; update leaves them. Default CREATE. */
   readonly operation?: "CREATE" | "UPDATE";
   /**
-   * Labels of a CDI DataSource, `undefined` if there is none. A DataSource that points to another
-   * one is followed by the caller. Default: there are none.
+   * Labels of a CDI DataSource, `undefined` if it does not exist. The caller follows a DataSource that points
+   * to another one. Default: there are none.
    */
   readonly dataSourceLabels?: (
     namespace: string,
@@ -75,7 +75,7 @@ function firmwareIdentity({ domain }: VirtualMachineInstanceSpec, uuid: () => st
   firmware.serial ||= uuid();
 }
 
-/** The architecture that the first of the images to be cloned says it has. */
+/** The architecture of the first image to be cloned that names one. */
 function architectureOfImages(
   vm: VirtualMachine,
   { names }: ClusterConfig,

@@ -27,7 +27,7 @@ test.each<[string, unknown, string]>([
   ["vm", { spec: { template: { spec: { domain: 5 } } } }, "spec.template.spec.domain"],
   ["migration", null, "(root)"],
   ["migration", {}, "spec"],
-])("defaulting a %s of %j names the field that is wrong", (kind, object, path) => {
+])("defaulting a %s of %j names the wrong field", (kind, object, path) => {
   const run = () => functions[kind]?.(object as never);
   expect(run).toThrow(expect.objectContaining({ code: "API_OBJECT_MALFORMED", path }));
   expect(run).toThrow(path);
@@ -38,7 +38,7 @@ test.each<[string, unknown, string]>([
   }
 });
 
-test("a failure that the object has no part in stays what it is", () => {
+test("a failure that is not the object's fault is passed on", () => {
   const failure = new Error("the source of random numbers is gone");
   const fail = () => {
     throw failure;

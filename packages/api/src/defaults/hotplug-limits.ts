@@ -5,7 +5,7 @@ import { amountOf } from "../resource-amount.ts";
 import type { CPU, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { memoryHotplugProblem } from "./memory-hotplug.ts";
 
-/** More vCPUs than any machine type takes are not prepared for. */
+/** The upper limit of vCPUs: no machine type takes more. */
 const mostVcpus = 512;
 
 /**

@@ -1,12 +1,12 @@
 import type { FeatureHyperv, VirtualMachineInstanceSpec } from "../schema/index.ts";
 
-/** A Hyper-V feature that QEMU accepts only beside another one. */
+/** A Hyper-V feature that QEMU accepts only together with another one. */
 export interface HypervDependency {
   readonly feature: "evmcs" | "ipi" | "tlbflush" | "synictimer" | "synic";
   readonly requires: "vapic" | "vpindex" | "synic";
 }
 
-/** The dependencies, leaves first, so that one pass switches on all that is needed. */
+/** The dependencies, leaves first, so that one pass switches on everything that is needed. */
 export const hypervDependencies: readonly HypervDependency[] = [
   { feature: "evmcs", requires: "vapic" },
   { feature: "ipi", requires: "vpindex" },
@@ -20,15 +20,15 @@ export function isOn(hyperv: FeatureHyperv, feature: keyof FeatureHyperv): boole
   return hyperv[feature]?.enabled === true;
 }
 
-/** Whether the enlightened VMCS is asked for, which needs the CPU feature vmx; a bare `{}` asks. */
+/** Whether the enlightened VMCS is requested, which needs the CPU feature vmx; a bare `{}` requests it. */
 export function wantsEvmcs(spec: VirtualMachineInstanceSpec): boolean {
   const evmcs = spec.domain.features?.hyperv?.evmcs;
   return evmcs !== undefined && evmcs !== null && evmcs.enabled !== false;
 }
 
 /**
- * Switches on what the Hyper-V features of the draft need, where the draft does not say otherwise.
- * Stops at the first need that is switched off explicitly: admission explains that one.
+ * Switches on what the Hyper-V features of the draft need, unless the draft says otherwise. Stops at the first
+ * dependency that is disabled explicitly: admission reports that one.
  */
 export function defaultHypervDependencies(draft: VirtualMachineInstanceSpec): void {
   const hyperv = draft.domain.features?.hyperv;

@@ -36,10 +36,10 @@ function unsuitable(
   const alignment = domain.memory.hugepages?.pageSize === "1Gi" ? gibibyte : block;
   const unit = alignment === gibibyte ? "1Gi" : "2Mi";
   if (guest.value() % alignment !== 0n)
-    return `needs memory.guest in steps of ${unit}, it is ${guest}`;
+    return `needs memory.guest in steps of ${unit}, but it is ${guest}`;
   if (maxGuest.value() % alignment !== 0n) return `is ${maxGuest}; use steps of ${unit}`;
-  if (architecture !== "amd64") return "is possible on amd64 only; remove it";
+  if (architecture !== "amd64") return "is only supported on amd64; remove it";
   // Less leaves too little for the kernel's own structures, the swiotlb and the PCI hole.
-  if (guest.value() < gibibyte) return `needs memory.guest of 1Gi or more, it is ${guest}`;
+  if (guest.value() < gibibyte) return `needs memory.guest of 1Gi or more, but it is ${guest}`;
   return undefined;
 }

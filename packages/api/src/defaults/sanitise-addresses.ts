@@ -2,8 +2,8 @@ import { formatIp, parseCidr, parseIp } from "../addresses/ip-address.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
 
 /**
- * Writes the draft's IP addresses in their canonical text. `010.0.2.0` is octal to some readers and
- * decimal to others; after this it is 10.0.2.0 to all of them. What is no address is left alone.
+ * Writes the draft's IP addresses in canonical form. `010.0.2.0` is octal to some readers and decimal to
+ * others; after this it is 10.0.2.0 to all of them. Other text is left alone.
  */
 export function sanitiseAddresses(draft: VirtualMachineInstanceSpec): void {
   const { dnsConfig, networks, domain } = draft;

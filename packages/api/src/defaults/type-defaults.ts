@@ -1,8 +1,8 @@
 import type { Disk, Features, Probe, VirtualMachineInstanceSpec } from "../schema/index.ts";
 
 /**
- * Fills in the defaults that belong to the types themselves: a switch that is present is on, a disk
- * is a disk, a CD-ROM is closed and read-only, a probe has timing, a firmware has a UUID.
+ * Fills in the defaults of the types themselves: a present switch is on, a disk is a disk, a CD-ROM is closed
+ * and read-only, a probe has timing, a firmware has a UUID.
  */
 export function typeDefaults(draft: VirtualMachineInstanceSpec, uuid: () => string): void {
   const { domain } = draft;
@@ -23,7 +23,7 @@ export function typeDefaults(draft: VirtualMachineInstanceSpec, uuid: () => stri
 
 type Switch = { enabled?: boolean };
 
-/** What is present is on unless it says that it is off. */
+/** What is present is on unless it says otherwise. */
 function switchOn(...switches: readonly (Switch | undefined)[]): void {
   for (const feature of switches) if (feature) feature.enabled ??= true;
 }

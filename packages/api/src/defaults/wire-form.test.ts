@@ -6,7 +6,7 @@ function written(spec: unknown): unknown {
   return wireForm(VirtualMachineInstanceSchema, { spec } as VirtualMachineInstance).spec;
 }
 
-test("amounts come out in their canonical text", () => {
+test("writes quantities in canonical form", () => {
   const domain = {
     memory: { guest: "1024Mi" },
     resources: { requests: { cpu: "1000m", memory: 1073741824 } },
@@ -21,7 +21,7 @@ test("amounts come out in their canonical text", () => {
   });
 });
 
-test("what is empty or means nothing is left out", () => {
+test("leaves out what is empty or has no meaning", () => {
   const domain = {
     cpu: { cores: 0, dedicatedCpuPlacement: false, model: "" },
     features: null,
@@ -32,7 +32,7 @@ test("what is empty or means nothing is left out", () => {
   });
 });
 
-test("a zero that means something stays", () => {
+test("keeps a zero that has a meaning", () => {
   const devices = {
     autoattachPodInterface: false,
     disks: [
@@ -47,7 +47,7 @@ test("a zero that means something stays", () => {
   });
 });
 
-test("a zero that means something in one place only stays there and nowhere else", () => {
+test("keeps a zero only where it has a meaning", () => {
   const spec = {
     domain: { devices: { panicDevices: [{ model: "" }], interfaces: [{ name: "a", model: "" }] } },
     dnsConfig: { options: [{ name: "", value: "" }] },
@@ -63,7 +63,7 @@ test("a zero that means something in one place only stays there and nowhere else
   });
 });
 
-test("fields that are not known are kept, and a wrong shape is copied", () => {
+test("keeps unknown fields, and copies a wrong shape", () => {
   expect(written({ domain: 7, surprise: { a: [] } })).toEqual({ domain: 7, surprise: { a: [] } });
 });
 

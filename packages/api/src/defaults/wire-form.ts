@@ -2,8 +2,8 @@ import { Quantity, readQuantity } from "../quantity/index.ts";
 import type { Schema, SchemaNode } from "../schema/index.ts";
 
 /**
- * Numbers and switches for which KubeVirt knows no difference between zero and absent, and which it
- * never writes when they are zero. All other zeros mean something and are kept.
+ * Numbers and switches for which KubeVirt treats zero as absent, and which it never writes when they are zero.
+ * All other zeros have a meaning and are kept.
  */
 const zeroIsAbsent: ReadonlySet<string> = new Set([
   "abortRequested",
@@ -48,10 +48,10 @@ const zeroIsAbsent: ReadonlySet<string> = new Set([
   "timeoutSeconds",
 ]);
 
-/** Switches of that kind in all but these places, where off is not the same as absent. */
+/** The same for switches except in these places, where off differs from absent. */
 const offIsKept: ReadonlySet<string> = new Set(["cdrom.readonly", "containerPath.readOnly"]);
 
-/** Texts for which empty is not the same as absent; with the name of what holds them where others are. */
+/** Strings for which empty differs from absent; with the name of their parent where needed. */
 const emptyTextIsKept: ReadonlySet<string> = new Set([
   "apiGroup",
   "attachmentPodUID",
@@ -162,7 +162,7 @@ interface Place {
   readonly required: boolean;
 }
 
-/** Whether KubeVirt would not write the field at all. */
+/** Whether KubeVirt would leave out the field. */
 function isNothing(value: unknown, { key, parent, schema, required }: Place): boolean {
   if (value === null || value === undefined) return schema?.kind !== "nullable";
   if (required || !schema) return false;

@@ -11,10 +11,10 @@ import { type ProofOfEnd, provenEnd } from "./proof-of-end.ts";
 import { checkOf, nameOf, type Refused, refuse } from "./refusal.ts";
 import type { Claim, Decided, End, GrantRequest, GrantToPod, HandOver } from "./request.ts";
 
-/** The next grant, to be swapped in; the same value if there is nothing to write. */
+/** The next grant to swap in; the same value if there is nothing to write. */
 export type Verdict = { readonly grant: Grant } | Refused;
 
-/** The transitions of a grant that can be read. */
+/** The transitions of a readable grant. */
 export function decideReadable(grant: Grant, request: GrantRequest, must: Must): Verdict {
   switch (request.kind) {
     case "grant":
@@ -44,10 +44,12 @@ function grantTo(grant: Grant, request: GrantToPod, must: Must): Verdict {
   return { grant: next };
 }
 
-/** Why the first grant of a VMI may not be given: an earlier VMI of the name may have left a guest running. */
+/**
+ * Why the first grant of a VMI may not be given: an earlier VMI of the same name may have left a guest running.
+ */
 function unprovenEarlier({ earlier }: GrantToPod, must: Must): Refused | undefined {
   if (!must("list-is-live", earlier.live)) {
-    return refuse("list-is-live", "the list of Pods is not a live one");
+    return refuse("list-is-live", "the list of Pods was not read live");
   }
   const lists = [
     ["listed-ended", earlier.listed],
@@ -76,7 +78,7 @@ function firstUnproven(
   for (const [guard, holder] of named) {
     const end = provenEnd(proofs, holder, must);
     if (must(guard, end.proven)) continue;
-    const why = end.proven || !end.failed ? "" : `; of the evidence: ${guards[end.failed]}`;
+    const why = end.proven || !end.failed ? "" : `; the evidence fails: ${guards[end.failed]}`;
     const reason = `${nameOf(holder)} is not proven to have ended${why}`;
     return refuse(end.proven ? guard : (end.failed ?? guard), reason, checkOf(holder));
   }
@@ -130,10 +132,10 @@ function handOver(grant: Grant, request: HandOver, must: Must): Verdict {
   }
   if (!("holder" in grant)) return noSuchStep(grant, "handed over");
   if (!must("one-handover", grant.state === "Claimed")) {
-    return refuse("one-handover", "another handover is under way");
+    return refuse("one-handover", "another handover is in progress");
   }
   if (!must("source-runs", sourceRuns)) {
-    return refuse("source-runs", "the holder's guest does not run yet");
+    return refuse("source-runs", "the holder's guest is not running yet");
   }
   const { holder } = grant;
   return { grant: { ...counted(grant, 0), state: "HandingOver", holder, target, migrationUID } };
@@ -142,7 +144,7 @@ function handOver(grant: Grant, request: HandOver, must: Must): Verdict {
 function decided(grant: Grant, { decision }: Decided, must: Must): Verdict {
   if (!("target" in grant)) return noSuchStep(grant, decision.outcome);
   if (!must("own-decision", decision.migrationUID === grant.migrationUID)) {
-    return refuse("own-decision", `the handover is of the migration ${grant.migrationUID}`);
+    return refuse("own-decision", `the handover belongs to migration ${grant.migrationUID}`);
   }
   const back: Claimed = { ...counted(grant, 0), state: "Claimed", holder: grant.holder };
   const isOpen = grant.state === "HandingOver";
@@ -180,11 +182,11 @@ function counted(grant: Grant, epochs: 0 | 1): Pick<Grant, "vmiUID" | "epoch" | 
   return { vmiUID: grant.vmiUID, epoch: grant.epoch + epochs, seq: grant.seq + 1 };
 }
 
-/** A decision that is known already, or that a later one has overtaken. */
+/** A decision that is already known, or superseded by a later one. */
 function stays(grant: Grant): Verdict {
   return { grant };
 }
 
 function noSuchStep(grant: Grant, what: string): Refused {
-  return refuse("no-such-step", `a grant that is ${grant.state} cannot be ${what}`);
+  return refuse("no-such-step", `a grant in state ${grant.state} cannot be ${what}`);
 }

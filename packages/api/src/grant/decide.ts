@@ -30,5 +30,5 @@ export const maySwitch: Rules["maySwitch"] = rules.maySwitch;
 /** Whether a copy may be destroyed, and if not, why. */
 export const mayDestroy: Rules["mayDestroy"] = rules.mayDestroy;
 
-/** Whether a Pod may lose its finalizer, and the VM its memory of the Pod; if not, why. */
+/** Whether a Pod's finalizer may be removed and the VM may forget the Pod; if not, why. */
 export const mayForget: Rules["mayForget"] = rules.mayForget;

@@ -10,10 +10,10 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** What the disk of the source's agent says about a migration; undefined if it says nothing. */
+/** What the source's agent has on disk about a migration; undefined if nothing. */
 export interface DecisionRecord {
   readonly migrationUID: string;
-  /** Absent from the moment that the migration began until it is decided. */
+  /** Absent from the beginning of the migration until it is decided. */
   readonly outcome?: Outcome | undefined;
 }
 
@@ -32,12 +32,12 @@ export type SettleRequest =
   | {
       readonly outcome: "aborted";
       readonly migrationUID: string;
-      /** What a live read of the source's domain says: it runs. So nothing was released. */
+      /** A live read shows that the source's domain runs. So nothing was released. */
       readonly sourceRuns: boolean;
     }
   | {
       readonly outcome: "returned";
       readonly migrationUID: string;
-      /** What a live read of the source's domain says: it runs, and never was in post-copy. */
+      /** A live read shows that the source's domain runs and never was in post-copy. */
       readonly neverSwitched: boolean;
     };

@@ -15,8 +15,11 @@ const counted = { vmiUID: "vmi", epoch: 1, seq: 1 };
 const handover = { ...counted, holder, target, migrationUID: "move" };
 
 test.each<[ReadGrant, readonly string[]]>([
-  [freeGrant, ["Nobody has run", "is to grant it"]],
-  [{ ...counted, state: "Granted", podUID: "pod-a" }, ["Pod pod-a may claim", "nobody else"]],
+  [freeGrant, ["Nobody has run", "must grant it"]],
+  [
+    { ...counted, state: "Granted", podUID: "pod-a" },
+    ["Only Pod pod-a may claim", "its node agent must claim it"],
+  ],
   [
     { ...counted, state: "Claimed", holder },
     ["Only Pod pod-a on node n1", "until its end is proven"],
@@ -29,19 +32,19 @@ test.each<[ReadGrant, readonly string[]]>([
     { ...handover, state: "Released" },
     ["pod-b on node n2 may run", "pod-a on node n1 never again"],
   ],
-  [{ ...handover, state: "Committed" }, ["post-copy", "nowhere else"]],
-  [{ ...counted, state: "Ended" }, ["Nothing runs", "may grant it anew"]],
+  [{ ...handover, state: "Committed" }, ["post-copy", "may not start anywhere else"]],
+  [{ ...counted, state: "Ended" }, ["Nothing runs", "may grant it again"]],
   [
     { state: "Invalid", problem: "it is absent" },
-    ["Nobody may start", "it is absent", "a person must"],
+    ["Nobody may start", "it is absent", "make sure that no node runs it"],
   ],
-])("$state: who may run, who may not, what is waited for", (grant, parts) => {
+])("$state: says who may run, who may not, and what is awaited", (grant, parts) => {
   const text = describeGrant(grant);
   for (const part of parts) expect(text).toContain(part);
   expect(text).toMatch(/^[A-Z][^\n]*\.$/);
 });
 
-test("what others wrote cannot command a terminal", () => {
+test("text from others cannot control a terminal", () => {
   const evil = { ...counted, state: "Granted", podUID: "pod\u001b[2J" } as const;
   expect(describeGrant(evil)).not.toContain("\u001b");
 });

@@ -52,7 +52,7 @@ test.each([
   expect(decodeGrant(value, "vmi").state).toBe("Invalid");
 });
 
-test("a grant that was copied from another VMI is invalid", () => {
+test("a grant copied from another VMI is invalid", () => {
   expect(decodeGrant(JSON.stringify(claimed), "another")).toMatchObject({
     state: "Invalid",
     problem: expect.stringContaining("another VMI"),

@@ -1,11 +1,11 @@
 import { isObject } from "../shape.ts";
 import type { Grant, Holder, ReadGrant } from "./grant.ts";
 
-/** Name of the annotation below the platform's own prefix: `names().own(grantAnnotation)`. */
+/** The annotation's name below the platform's own prefix: `names().own(grantAnnotation)`. */
 export const grantAnnotation = "run-grant";
 
 const version = 1;
-/** A grant with two holders takes about 1 KiB. */
+/** A grant with two holders needs about 1 KiB. */
 const mostCharacters = 8192;
 const mostCharactersOfField = 253;
 
@@ -22,6 +22,17 @@ export function encodeGrant(grant: Grant): string {
 export function decodeGrant(value: unknown, vmiUID: string): ReadGrant {
   if (value === undefined || value === null) return invalid("it is absent");
   if (typeof value !== "string") return invalid("it must be a string");
+  if (last?.value === value && last.vmiUID === vmiUID) return last.grant;
+  last = { value, vmiUID, grant: decode(value, vmiUID) };
+  return last.grant;
+}
+
+/** What was decoded last: one pass over a VMI asks for its grant again and again. */
+let last:
+  | { readonly value: string; readonly vmiUID: string; readonly grant: ReadGrant }
+  | undefined;
+
+function decode(value: string, vmiUID: string): ReadGrant {
   if (value.length > mostCharacters)
     return invalid(`it is longer than ${mostCharacters} characters`);
   let fields: unknown;
@@ -33,14 +44,14 @@ export function decodeGrant(value: unknown, vmiUID: string): ReadGrant {
   if (!isObject(fields)) return invalid("it must be an object");
   if (fields["version"] !== version) {
     const found = JSON.stringify(fields["version"])?.slice(0, 20) ?? "nothing";
-    return invalid(`its version is ${found}, and this release knows ${version}`);
+    return invalid(`its version is ${found}, but this release knows ${version}`);
   }
   const { version: _, ...grant } = fields;
   const problem = problemOf(grant);
   if (problem) return invalid(problem);
   const read = grant as unknown as Grant;
   if (read.state !== "Free" && read.vmiUID !== vmiUID) {
-    return invalid("it is of another VMI, perhaps copied from there");
+    return invalid("it belongs to another VMI; perhaps it was copied");
   }
   return read;
 }
@@ -72,7 +83,7 @@ const holderFields: readonly (keyof Holder)[] = [
   "nonce",
 ];
 
-/** Whether a value is an incarnation, with all that an incarnation has and nothing else. */
+/** Whether a value is an incarnation, with all its fields and no others. */
 export function isHolder(value: unknown): value is Holder {
   return isObject(value) && !wrongField(value, holderFields, (_, field) => isText(field));
 }
@@ -80,12 +91,12 @@ export function isHolder(value: unknown): value is Holder {
 function problemOf(grant: Readonly<Record<string, unknown>>): string | undefined {
   const state = grant["state"];
   if (typeof state !== "string" || !Object.hasOwn(fieldsOf, state)) {
-    return "its state is not one that this release knows";
+    return "this release does not know its state";
   }
   const known = state as Grant["state"];
   const isRight = (name: string, value: unknown): boolean => isField(known, name, value);
   const wrong = wrongField(grant, fieldsOf[known], isRight);
-  return wrong && `its field ${wrong.slice(0, 40)} is not what state ${state} has`;
+  return wrong && `its field ${wrong.slice(0, 40)} does not match state ${state}`;
 }
 
 function isField(state: Grant["state"], name: string, value: unknown): boolean {

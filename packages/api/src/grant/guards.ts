@@ -1,6 +1,6 @@
 /**
- * Every rule that prevents a VM from running twice or from being lost, by name. `docs/at-most-one-copy.md` shows
- * what happens without each; the checker in `@virtkit/testing` finds it out.
+ * Every rule that prevents a VM from running twice or from being lost, by name. `docs/at-most-one-copy.md`
+ * shows what happens without each; the checker in `@virtkit/testing` finds it.
  */
 export const guards = {
   readable: "A grant that is absent or unreadable permits nothing.",
@@ -9,7 +9,7 @@ export const guards = {
   "listed-ended": "The first grant of a VMI needs proof of the end of every Pod in that list.",
   "remembered-ended":
     "The first grant of a VMI needs proof of the end of every Pod that the VM remembers.",
-  "remember-first": "A Pod is remembered by the VM before a grant names it.",
+  "remember-first": "The VM remembers a Pod before a grant names it.",
   "granted-pod": "Only the Pod that was granted may claim.",
   "one-incarnation": "A claim is confirmed only to the incarnation that made it.",
   "holder-ended": "A grant with a holder is granted again only with proof of the holder's end.",
@@ -23,7 +23,7 @@ export const guards = {
   "other-boot": "A boot proves an end only if it is not the one that the holder ran in.",
   "fence-names-boot": "A fence proves an end only in the boot that it names.",
   "fence-not-ready": "The out-of-service taint proves nothing while the Node is Ready.",
-  "one-handover": "A grant is handed over only while no other handover is under way.",
+  "one-handover": "A grant is handed over only while no other handover is in progress.",
   "source-runs": "A guest is handed over only once it runs.",
   "own-decision": "A decision changes only the handover that it was made for.",
   "target-claims": "Only the incarnation that a handover names may claim as its target.",
@@ -51,10 +51,10 @@ export const guards = {
 /** Name of a guard. */
 export type GuardName = keyof typeof guards;
 
-/** Whether a rule holds; with a guard taken out, what it asks for always holds. */
+/** Whether a rule holds; with a guard removed, what it asks for always holds. */
 export type Must = (guard: GuardName, holds: boolean) => boolean;
 
-/** All guards stand, but for one that a checker takes out. */
+/** All guards are active, except one that a checker removes. */
 export function enforce(without: GuardName | undefined): Must {
   return (guard, holds) => holds || guard === without;
 }

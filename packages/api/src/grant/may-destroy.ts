@@ -8,33 +8,33 @@ import type { EarlierHolder } from "./request.ts";
 /** A copy that somebody wants to destroy. */
 export interface DestroyRequest {
   readonly holder: Holder;
-  /** The grant as it was read; undefined where the VMI is gone or another one has its name. */
+  /** The grant as it was read; undefined if the VMI is gone or another one has its name. */
   readonly grant: ReadGrant | undefined;
   readonly live: boolean;
   /** Whether this copy has resumed or has a release: then nothing that is read destroys it. */
   readonly released: boolean;
   /** Evidence that the other side of a handover has ended. */
   readonly proofs: readonly ProofOfEnd[];
-  /** What the disk says of the migration that this copy is the source of. */
+  /** What the disk says about the migration that this copy is the source of. */
   readonly record?: DecisionRecord | undefined;
   /** Whether the target has said that it has the release on its disk, or that it runs. */
   readonly acknowledged?: boolean | undefined;
   /** A controller deletes a Pod and cannot know what the copy in it knows; an agent can. */
   readonly by: "agent" | "controller";
-  /** Whether the VMI is being deleted: then its holder is to end, too. */
+  /** Whether the VMI is being deleted: then its holder must end, too. */
   readonly ending?: boolean | undefined;
 }
 
 /** A Pod that should lose its finalizer, and that the VM should forget. */
 export interface ForgetRequest extends EarlierHolder {
-  /** The grant by a live read; undefined where the Pod's VMI is gone. */
+  /** The grant from a live read; undefined if the Pod's VMI is gone. */
   readonly grant: ReadGrant | undefined;
 }
 
 /** Why a copy may not be destroyed. */
 export function mayDestroyWith(request: DestroyRequest, must: Must): Refused | undefined {
   const { holder, grant, live, acknowledged, record, ending } = request;
-  // The source's own disk says that it never runs again; the API server need not be in reach for that.
+  // The source's own disk says that it never runs again; that does not need the API server.
   if (record?.outcome === "released" && acknowledged) return undefined;
   if (!must("destroy-live-read", live)) {
     return refuse("destroy-live-read", "the grant was read from a cache");
@@ -44,7 +44,7 @@ export function mayDestroyWith(request: DestroyRequest, must: Must): Refused | u
   const isSource = isHandover && isSameHolder(grant.holder, holder);
   const isSide = isSource || (isHandover && isSameHolder(grant.target, holder));
   if (isSide && !must("handover-stays", request.by === "agent")) {
-    return refuse("handover-stays", "a handover is under way; ask for an abort");
+    return refuse("handover-stays", "a handover is in progress; ask for an abort");
   }
   if (isSource) return mayEndSource(grant, record, must);
   if (ending && !isSide && grant.state !== "Invalid") return undefined;
@@ -76,7 +76,7 @@ function isLeftOver(
   switch (grant.state) {
     case "HandingOver":
     case "Committed":
-      // Without its source, and without a release, a target never becomes whole.
+      // Without its source and without a release, a target never becomes complete.
       if (!isSameHolder(grant.target, holder)) return !released;
       return !released && provenEnd(proofs, grant.holder, must).proven;
     case "Released":
@@ -103,11 +103,11 @@ export function mayForgetWith(
   }
   return must("forget-unnamed", grant === undefined || !isNamed(grant, holder))
     ? undefined
-    : refuse("forget-unnamed", "the grant names it, and the proof would go with the Pod");
+    : refuse("forget-unnamed", "the grant names it, and the proof would be lost with the Pod");
 }
 
 function isNamed(grant: ReadGrant, holder: Holder): boolean {
-  // A claim of a granted Pod may be under way, and land late.
+  // A claim of a granted Pod may be in flight, and land late.
   if (grant.state === "Granted") return grant.podUID === holder.podUID;
   const named = "holder" in grant ? [grant.holder] : [];
   if ("target" in grant) named.push(grant.target);

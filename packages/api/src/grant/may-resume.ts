@@ -8,19 +8,19 @@ export type ResumeRequest =
   | {
       readonly as: "target";
       readonly migrationUID: string;
-      /** A release over the control channel, or that of the grant. */
+      /** A release over the control channel, or the grant's. */
       readonly release: Decision | undefined;
     }
   | {
       readonly as: "source";
       readonly holder: Holder;
-      /** What the disk says of the last migration that this copy was the source of. */
+      /** What the disk says about the last migration that this copy was the source of. */
       readonly record: DecisionRecord | undefined;
       /** A live read of the grant, if there is one. */
       readonly grant: ReadGrant | undefined;
     };
 
-/** Why a paused copy may not go on. */
+/** Why a paused copy may not continue. */
 export function mayResumeWith(request: ResumeRequest, must: Must): Refused | undefined {
   if (request.as === "source") {
     const { record, grant, holder } = request;
@@ -36,7 +36,7 @@ export function mayResumeWith(request: ResumeRequest, must: Must): Refused | und
   }
   return must("resume-own-release", release.migrationUID === migrationUID)
     ? undefined
-    : refuse("resume-own-release", `the release is of the migration ${release.migrationUID}`);
+    : refuse("resume-own-release", `the release belongs to migration ${release.migrationUID}`);
 }
 
 /** Why a migration may not switch to post-copy. */

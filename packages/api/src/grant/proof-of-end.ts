@@ -5,7 +5,7 @@ import type { GuardName, Must } from "./guards.ts";
 export interface ContainerTerminated {
   readonly kind: "containerTerminated";
   readonly containerID: string;
-  /** Reason of the container's state, as `Completed`, `Error`, `OOMKilled`. */
+  /** The reason of the container's state, such as `Completed`, `Error`, `OOMKilled`. */
   readonly reason: string;
 }
 
@@ -18,27 +18,28 @@ export interface ProcessGone {
   readonly seen: "pidfd" | "cgroup" | "emptyOnly";
 }
 
-/** The host has booted since. */
+/** The host has rebooted since. */
 export interface BootChanged {
   readonly kind: "bootChanged";
   readonly machineID: string;
-  /** The boot that the host is in now. */
+  /** The host's present boot. */
   readonly bootID: string;
 }
 
-/** Somebody with authority says that the node is off, or can reach no storage. */
+/**
+ * Somebody with authority says that the node is off, or cannot reach any storage: with the taint
+ * node.kubernetes.io/out-of-service, or with `virtkit fence confirm`, which sets it for one boot.
+ */
 export interface Fenced {
   readonly kind: "fenced";
   readonly machineID: string;
   /** The boot that was fenced. */
   readonly bootID: string;
-  /** `taint`: node.kubernetes.io/out-of-service. `confirmed`: `virtkit fence confirm`. */
-  readonly by: "taint" | "confirmed";
   /** Whether the Node was Ready when the statement was read. */
   readonly nodeReady: boolean;
 }
 
-/** A plug-in of the storage took the lease away from this holder: it can write no more. */
+/** A storage plug-in took the lease from this holder: it cannot write any more. */
 export interface LeaseTaken {
   readonly kind: "leaseTaken";
   readonly containerID: string;
@@ -50,7 +51,7 @@ export interface LeaseTaken {
  */
 export type ProofOfEnd = ContainerTerminated | ProcessGone | BootChanged | Fenced | LeaseTaken;
 
-/** Whether one of the proofs proves this holder's end; else the guard that the nearest one failed. */
+/** Whether one of the proofs proves this holder's end; otherwise the guard that the nearest one failed. */
 export function provenEnd(
   proofs: readonly ProofOfEnd[],
   holder: Holder,
@@ -69,7 +70,7 @@ function firstFailure(proof: ProofOfEnd, holder: Holder, must: Must): GuardName 
   return conditionsOf(proof, holder).find(([guard, holds]) => !must(guard, holds))?.[0];
 }
 
-/** What must hold for a proof to be one. */
+/** What must hold for a proof to count. */
 function conditionsOf(
   proof: ProofOfEnd,
   { containerID, machineID, bootID }: Holder,
@@ -94,12 +95,12 @@ function conditionsOf(
       return [
         ["same-machine", proof.machineID === machineID],
         ["fence-names-boot", proof.bootID === bootID],
-        ["fence-not-ready", proof.by === "confirmed" || !proof.nodeReady],
+        ["fence-not-ready", !proof.nodeReady],
       ];
     case "leaseTaken":
       return [["proof-names-container", proof.containerID === containerID]];
     default:
-      // What comes from outside may be of any kind.
+      // Evidence from outside may be of any kind.
       return [["proof-kind", false]];
   }
 }

@@ -3,10 +3,10 @@ import type { GuardName } from "./guards.ts";
 
 /** A request that was refused. */
 export interface Refused {
-  /** The guard that refused; `no-such-step` where the grant's state has no such step. */
+  /** The guard that refused; `no-such-step` if the grant's state has no such step. */
   readonly refused: GuardName | "no-such-step";
   readonly reason: string;
-  /** Set where no component can bring the missing evidence by itself. */
+  /** Set if no component can bring the missing evidence. */
   readonly whatAPersonMustCheck?: string;
 }
 
@@ -18,7 +18,7 @@ export function nameOf({ podUID, node }: Holder): string {
   return `the Pod ${podUID} on node ${node}`;
 }
 
-/** What a person must find out where nobody can prove a holder's end. */
-export function checkOf({ podUID, node, bootID }: Holder): string {
-  return `make sure that node ${node} (boot ${bootID}) is off or runs no process of the Pod ${podUID}; then run "virtkit fence confirm ${node}"`;
+/** What a person must find out if nobody can prove a holder's end. */
+export function checkOf({ node, bootID }: Holder): string {
+  return `make sure that node ${node} (boot ${bootID}) is off, then run "virtkit fence confirm ${node}"`;
 }

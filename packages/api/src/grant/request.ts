@@ -8,20 +8,23 @@ export interface EarlierHolder {
   readonly proofs: readonly ProofOfEnd[];
 }
 
-/** Gives the grant to a Pod: the first one, or the next one after proof. By a controller. */
+/** Gives the grant to a Pod: the first one, or the next one after proof. Requested by a controller. */
 export interface GrantToPod {
   readonly kind: "grant";
   readonly vmiUID: string;
   readonly podUID: string;
   /** Evidence that the holder, and the target of a handover, have ended. */
   readonly proofs: readonly ProofOfEnd[];
-  /** The VM remembers this Pod. Where no VM exists there is nothing to remember it: true. */
+  /** Whether the VM remembers this Pod. True if there is no VM that could. */
   readonly remembered: boolean;
-  /** Looked at for the first grant of a VMI: what an earlier VMI of that name may have left running. */
+  /** For the first grant of a VMI: what an earlier VMI of that name may have left running. */
   readonly earlier: {
-    /** Those that the VM remembers of an earlier VMI. */
+    /** Those of an earlier VMI that the VM remembers. */
     readonly remembered: readonly EarlierHolder[];
-    /** Containers of Pods of that VM name that were made for an earlier VMI; those of this one cannot have claimed. */
+    /**
+     * Containers of Pods of that VM name that were made for an earlier VMI; those of this VMI cannot have
+     * claimed.
+     */
     readonly listed: readonly EarlierHolder[];
     /** Whether the list was read from the API server, not from a cache. */
     readonly live: boolean;
@@ -32,31 +35,31 @@ export interface GrantToPod {
 export interface Claim {
   readonly kind: "claim";
   readonly holder: Holder;
-  /** What a target has: the release that came over the control channel, or a domain that post-copy has completed. */
+  /** What a target has: the release from the control channel, or a domain that post-copy has completed. */
   readonly evidence?: Decision | "postCopyComplete" | undefined;
 }
 
-/** Starts a live migration. By the migration controller, once the target is ready to receive. */
+/** Starts a live migration. Requested by the migration controller, once the target is ready to receive. */
 export interface HandOver {
   readonly kind: "handOver";
   readonly target: Holder;
   readonly migrationUID: string;
-  /** The VM remembers the target's Pod. */
+  /** Whether the VM remembers the target's Pod. */
   readonly remembered: boolean;
-  /** The status says that the guest of the present holder runs. */
+  /** Whether the status says that the guest of the present holder runs. */
   readonly sourceRuns: boolean;
 }
 
-/** Makes a decision known that is on the disk of the source's agent. */
+/** Publishes a decision that is on the disk of the source's agent. */
 export interface Decided {
   readonly kind: "decided";
   readonly decision: Decision;
 }
 
-/** Nothing runs any more. By a node agent or a controller. */
+/** Nothing runs any more. Requested by a node agent or a controller. */
 export interface End {
   readonly kind: "end";
-  /** Whose grant it is: a free one does not know it yet, and must not end as nobody's. */
+  /** The VMI that the grant belongs to: a free grant does not know it yet, and must not end without it. */
   readonly vmiUID: string;
   readonly proofs: readonly ProofOfEnd[];
 }

@@ -13,7 +13,7 @@ import { type Refused, refuse } from "./refusal.ts";
 import type { GrantRequest } from "./request.ts";
 import { settleWith } from "./settle-handover.ts";
 
-/** All rules, as functions of values. Those that only permit answer undefined where they do. */
+/** All rules, as pure functions. Rules that only permit return undefined if they do. */
 export interface Rules {
   decide(grant: ReadGrant, request: GrantRequest): Verdict;
   settle(
@@ -27,11 +27,11 @@ export interface Rules {
 }
 
 const lookForGuest =
-  "make sure that no node runs the guest, then delete the VMI and let it be created anew";
+  "make sure that no node runs the guest, then delete the VMI and let it be created again";
 
 /**
- * Makes the rules. `without` takes one guard out, for a checker that wants to see it matter. Nothing but
- * a checker does that: the rules of production are made once, in `decide.ts`.
+ * Creates the rules. `without` removes one guard, for a checker that verifies that it matters. Only a checker
+ * does that: the rules of production are created once, in `decide.ts`.
  */
 export function createRules({ without }: { readonly without?: GuardName | undefined } = {}): Rules {
   const must = enforce(without);

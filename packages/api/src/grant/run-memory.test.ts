@@ -28,7 +28,7 @@ const runs: readonly RememberedRun[] = [
   },
 ];
 
-test("what was written is read again, and a VM without it remembers nothing", () => {
+test("reads back what was written, and a VM without it remembers nothing", () => {
   expect(readMemory(vmWith(encodeMemory(runs)), names())).toEqual({ runs });
   expect(readMemory({}, names())).toEqual({ runs: [] });
 });
@@ -51,6 +51,6 @@ test.each([
   ],
   ["too long", `"${"x".repeat(40_000)}"`],
   ["empty", ""],
-])("what cannot be read is never nothing: %s", (_, message) => {
+])("never treats an unreadable value as empty: %s", (_, message) => {
   expect(readMemory(vmWith(message), names())).toHaveProperty("problem");
 });

@@ -3,22 +3,25 @@ import { at, isObject, objects, text } from "../shape.ts";
 import type { Holder } from "./grant.ts";
 import { isHolder } from "./grant-annotation.ts";
 
-/** Name of the condition below the platform's own prefix: `names().own(runMemoryCondition)`. */
+/** The condition's name below the platform's own prefix: `names().own(runMemoryCondition)`. */
 export const runMemoryCondition = "MayStillRun";
 
 /** A Pod that a grant or a handover may name. */
 export interface RememberedPod {
   readonly podUID: string;
-  /** Of the grant, when the Pod was remembered: a later grant that does not name it needs no proof of its end. */
+  /**
+   * The grant's number when the Pod was remembered: a later grant that does not name it needs no proof of its
+   * end.
+   */
   readonly seq: number;
-  /** Absent while it is not known to have claimed. */
+  /** Absent until it is known to have claimed. */
   readonly holder?: Holder;
 }
 
-/** A VMI of a VM that is not proven to have ended. */
+/** A VMI of the VM that is not proven to have ended. */
 export interface RememberedRun {
   readonly vmiUID: string;
-  /** All that may run; absent before the first claim was seen, when any Pod of the VMI may. */
+  /** Everything that may run; absent before the first claim was seen, when any Pod of the VMI may run. */
   readonly pods?: readonly RememberedPod[];
 }
 
@@ -26,11 +29,11 @@ export interface RememberedRun {
 export type RunMemory = { readonly runs: readonly RememberedRun[] } | { readonly problem: string };
 
 const version = 1;
-/** A run with two holders takes about 1 KiB. */
+/** A run with two holders needs about 1 KiB. */
 const mostCharacters = 32_768;
 
 /**
- * The most runs that are remembered. A VM with that many runs that nobody can prove to have ended needs a person.
+ * The maximum number of remembered runs. A VM with that many runs whose end cannot be proven needs a person.
  */
 export const mostRuns = 16;
 
@@ -42,6 +45,14 @@ export function readMemory(vm: unknown, names: Pick<Names, "own">): RunMemory {
   );
   if (!condition) return { runs: [] };
   const value = text(condition["message"]);
+  if (last?.value !== value) last = { value, memory: decode(value) };
+  return last.memory;
+}
+
+/** What was decoded last: one pass over a VM asks for its memory again and again. */
+let last: { readonly value: string; readonly memory: RunMemory } | undefined;
+
+function decode(value: string): RunMemory {
   if (value.length > mostCharacters)
     return { problem: `it is longer than ${mostCharacters} characters` };
   let read: unknown;
@@ -54,7 +65,7 @@ export function readMemory(vm: unknown, names: Pick<Names, "own">): RunMemory {
     return { problem: `its version is not ${version}, the one that this release knows` };
   }
   const runs = read["runs"];
-  if (!Array.isArray(runs) || !runs.every(isRun)) return { problem: "its runs are not readable" };
+  if (!Array.isArray(runs) || !runs.every(isRun)) return { problem: "its runs cannot be read" };
   return { runs };
 }
 

@@ -2,7 +2,7 @@ import type { DecisionRecord, SettleRequest } from "./decision.ts";
 import type { Must } from "./guards.ts";
 import { type Refused, refuse } from "./refusal.ts";
 
-/** What the source's agent may put on disk. */
+/** What the source's agent may write to disk. */
 export function settleWith(
   record: DecisionRecord | undefined,
   request: SettleRequest,
@@ -10,21 +10,21 @@ export function settleWith(
 ): { readonly record: DecisionRecord } | Refused {
   const { migrationUID, outcome } = request;
   const isBegun = record?.migrationUID === migrationUID;
-  // Without its record an agent only goes back, and only with a source that runs.
+  // Without its record an agent may only abort, and only if the source runs.
   const isWayBack = request.outcome === "aborted" && request.sourceRuns;
   if (!must("begun-here", isBegun || isWayBack)) {
     return refuse(
       "begun-here",
-      `nothing on this disk says that the migration ${migrationUID} began here`,
-      "see on which node the guest runs; if it runs nowhere, delete both launcher Pods",
+      `nothing on this disk says that migration ${migrationUID} began here`,
+      "find out on which node the guest runs; if it runs nowhere, delete both launcher Pods",
     );
   }
   const before = record?.outcome;
   if (before === outcome && record) return { record };
-  // A commit ends by itself where post-copy runs; where QEMU never switched, pre-copy goes on or back.
+  // A commit ends on its own if post-copy runs; if QEMU never switched, pre-copy continues or goes back.
   const isFirst = before === undefined || (before === "committed" && outcome !== "aborted");
   if (!must("first-decision", isFirst)) {
-    return refuse("first-decision", `the migration ${migrationUID} was ${before} before`);
+    return refuse("first-decision", `the migration ${migrationUID} was already ${before}`);
   }
   return missingEvidence(request, must) ?? { record: { migrationUID, outcome } };
 }
@@ -33,11 +33,11 @@ function missingEvidence(request: SettleRequest, must: Must): Refused | undefine
   switch (request.outcome) {
     case "released":
       if (!must("perform-answered", request.perform === "ok")) {
-        return refuse("perform-answered", "perform was not answered with ok; abort");
+        return refuse("perform-answered", "perform did not succeed; abort");
       }
       return must("finish-answered", request.finish === "ok")
         ? undefined
-        : refuse("finish-answered", "finish was not answered with ok; abort");
+        : refuse("finish-answered", "finish did not succeed; abort");
     case "returned":
       return must("never-switched", request.neverSwitched)
         ? undefined

@@ -10,7 +10,7 @@ const holder = {
   nonce: "nonce",
 };
 
-test("what a target's agent wrote is read again", () => {
+test("reads back what a target's agent wrote", () => {
   const target = { migrationUID: "m1", holder };
   expect(readTargetHolder(writeTargetHolder(target))).toEqual(target);
 });

@@ -28,7 +28,7 @@ export function readTargetHolder(value: unknown): TargetHolder | undefined {
   try {
     fields = JSON.parse(value);
   } catch {
-    // Malformed: then nothing is handed over, and the target's agent writes it anew.
+    // Malformed: nothing is handed over then, and the target's agent writes it again.
     return undefined;
   }
   if (!isObject(fields) || typeof fields["migrationUID"] !== "string") return undefined;

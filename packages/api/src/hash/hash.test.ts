@@ -7,7 +7,7 @@ import { utf8 } from "./utf8.ts";
 const inputs = [0, 1, 3, 55, 56, 63, 64, 65, 119, 128, 1000].map((n) => "aé".repeat(n).slice(0, n));
 
 test.each(inputs.map((input) => [input.length, input]))(
-  "hashes of %i characters are those of node:crypto",
+  "hashes of %i characters equal those of node:crypto",
   (_, input) => {
     expect(sha256(input)).toBe(createHash("sha256").update(input).digest("hex"));
     expect(Buffer.from(sha1(utf8(input))).toString("hex")).toBe(
@@ -16,7 +16,7 @@ test.each(inputs.map((input) => [input.length, input]))(
   },
 );
 
-test("the UTF-8 form is that of TextEncoder, halves of pairs included", () => {
+test("UTF-8 encoding equals TextEncoder's, including lone surrogates", () => {
   for (const input of [
     "",
     "a",

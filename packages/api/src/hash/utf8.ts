@@ -1,5 +1,5 @@
 /**
- * The UTF-8 form of a text; half of a surrogate pair becomes U+FFFD, as everywhere in JSON.
+ * A text in UTF-8; a lone surrogate becomes U+FFFD, as everywhere in JSON.
  *
  * Implemented here because TextEncoder is not part of the language, and this package needs nothing else.
  */

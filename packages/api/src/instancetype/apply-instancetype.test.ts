@@ -35,7 +35,7 @@ function conflicts(
   return result.kind === "conflicts" ? result.conflicts.map(({ field }) => field) : [];
 }
 
-test("an instance type decides about CPU, memory and placement", () => {
+test("an instance type sets CPU, memory and placement", () => {
   const type = instancetype({
     cpu: { guest: 4, model: "host-passthrough", dedicatedCPUPlacement: true, maxSockets: 8 },
     nodeSelector: { a: "b" },
@@ -70,7 +70,7 @@ test("an instance type decides about CPU, memory and placement", () => {
   });
 });
 
-test("the spec that was passed in stays as it was", () => {
+test("does not change the given spec", () => {
   const input = spec({ devices: { disks: [{ name: "d" }] }, cpu: { features: [{ name: "a" }] } });
   const copy = structuredClone(input);
   applied(input, instancetype(), {
@@ -94,28 +94,28 @@ test.each([
     {},
     ["domain.resources.requests.cpu", "domain.resources.limits.cpu"],
   ],
-  ["model of one side", spec({ cpu: { model: "m" } }), {}, []],
+  ["model on one side", spec({ cpu: { model: "m" } }), {}, []],
   [
-    "model of both",
+    "model on both sides",
     spec({ cpu: { model: "m" } }),
     { cpu: { guest: 1, model: "n" } },
     ["domain.cpu.model"],
   ],
   [
-    "dedicated CPUs of both",
+    "dedicated CPUs on both sides",
     spec({ cpu: { dedicatedCpuPlacement: true } }),
     { cpu: { guest: 1, dedicatedCPUPlacement: false } },
     ["domain.cpu.dedicatedCPUPlacement"],
   ],
   [
-    "most sockets of both",
+    "maximum sockets on both sides",
     spec({ cpu: { maxSockets: 2 } }),
     { cpu: { guest: 1, maxSockets: 4 } },
     [],
   ],
   ["guest memory", spec({ memory: { guest: "1Gi" } }), {}, ["domain.memory.guest"]],
   [
-    "only the first of memory",
+    "only the first memory field",
     spec({ memory: { guest: "1Gi" }, resources: { requests: { memory: "1Gi" } } }),
     {},
     ["domain.memory.guest"],
@@ -127,19 +127,19 @@ test.each([
     ["domain.resources.limits.memory"],
   ],
   [
-    "node selector, though empty",
+    "node selector, even if empty",
     spec({}, { nodeSelector: {} }),
     { nodeSelector: {} },
     ["nodeSelector"],
   ],
   [
-    "no GPU of the VM's own",
+    "an empty list of GPUs in the VM",
     spec({ devices: { gpus: [] } }),
     { gpus: [{ name: "g", deviceName: "d" }] },
     [],
   ],
   [
-    "GPUs of both",
+    "GPUs on both sides",
     spec({ devices: { gpus: [{ name: "g", deviceName: "d" }] } }),
     { gpus: [{ name: "g", deviceName: "d" }] },
     ["domain.devices.gpus"],
@@ -154,7 +154,7 @@ test.each([
   expect(conflicts(input as VirtualMachineInstanceSpec, instancetype(fields))).toEqual(expected);
 });
 
-test("annotations are added; another value conflicts, the same does not", () => {
+test("adds annotations; another value conflicts, the same does not", () => {
   const type = instancetype({ annotations: { a: "1", b: "2" } });
   const apply = (annotations: Record<string, string>) =>
     applyInstancetype({ spec: spec(), annotations, instancetype: type });
@@ -198,7 +198,7 @@ test.each([
   expect(guestTopology(vCpus, preference)).toEqual({ sockets, cores, threads });
 });
 
-test("a ratio of zero is told, not divided by", () => {
+test("reports a ratio of zero instead of dividing by it", () => {
   const result = applyInstancetype({
     spec: spec(),
     instancetype: instancetype(),
@@ -221,7 +221,7 @@ test.each([
   expect(spreadProblem(instancetype({ cpu: { guest } }), preference)?.kind).toBe(expected);
 });
 
-test("without either the spec comes back as it is", () => {
+test("returns the spec unchanged without either", () => {
   const input = spec();
   expect(applyInstancetype({ spec: input })).toEqual({
     kind: "applied",

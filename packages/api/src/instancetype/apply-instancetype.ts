@@ -16,7 +16,7 @@ export interface ApplyInput {
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly instancetype?: VirtualMachineInstancetypeSpec | undefined;
   readonly preference?: VirtualMachinePreferenceSpec | undefined;
-  /** Where the spec stands in its object, for conflicts. Default: `["spec", "template", "spec"]`. */
+  /** The path of the spec in its object, for conflicts. Default: `["spec", "template", "spec"]`. */
   readonly path?: readonly string[] | undefined;
 }
 
@@ -28,7 +28,7 @@ export type ApplyResult =
       readonly annotations: Readonly<Record<string, string>> | undefined;
     }
   | { readonly kind: "conflicts"; readonly conflicts: readonly InstancetypeConflict[] }
-  /** What KubeVirt crashes on. */
+  /** What makes KubeVirt crash. */
   | { readonly kind: "invalid"; readonly problem: InstancetypeConflict };
 
 /**
@@ -65,7 +65,7 @@ export function applyInstancetype(input: ApplyInput): ApplyResult {
 
 type Instancetype = VirtualMachineInstancetypeSpec;
 
-/** Fields that conflict where both sides set them: path in the spec, path in the instance type. */
+/** Fields that conflict if both sides set them: path in the spec, path in the instance type. */
 const exclusive: readonly (readonly [spec: string, instancetype: string])[] = [
   ["domain.ioThreads.supplementalPoolThreadCount", "ioThreads.supplementalPoolThreadCount"],
   ["domain.ioThreadsPolicy", "ioThreadsPolicy"],
@@ -127,7 +127,7 @@ function cpuConflicts(
   }
 }
 
-/** Of the memory only the first conflict is told. */
+/** Only the first memory conflict is reported. */
 function memoryConflict(spec: Draft, instancetype: Instancetype): string | undefined {
   const mine = (...path: string[]): boolean => isSet(at(spec, "domain", ...path));
   const theirs = (field: string): boolean => isSet(at(instancetype, "memory", field));
@@ -180,7 +180,7 @@ function applyCpu(
   const topology = guestTopology(number(theirs["guest"]), preference);
   if (!topology) {
     const field = "preference.spec.cpu.spreadOptions.ratio";
-    return { field, message: `${field} is 0: vCPUs cannot be spread by it; use 1 or more` };
+    return { field, message: `${field} is 0, so vCPUs cannot be spread by it; use 1 or more` };
   }
   Object.assign(cpu, topology);
   return undefined;
@@ -201,7 +201,7 @@ function applyMemory(domain: Draft, instancetype: Instancetype): void {
   }
 }
 
-/** Adds annotations; one that is there with another value conflicts. */
+/** Adds annotations; an existing one with another value conflicts. */
 function applyAnnotations(target: Record<string, string>, source: unknown): InstancetypeConflict[] {
   const conflicts: InstancetypeConflict[] = [];
   for (const key of Object.keys(object(source)).sort()) {

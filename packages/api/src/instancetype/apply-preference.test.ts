@@ -32,7 +32,7 @@ test.each([
   expect(devices({ [preferred]: true }, { [own]: false })[own]).toBe(false);
 });
 
-test("a preference about hotplug and about ACPI wins over the VM", () => {
+test("a preference about hotplug or ACPI wins over the VM", () => {
   expect(devices({ preferredDisableHotplug: false }, { disableHotplug: true }).disableHotplug).toBe(
     false,
   );
@@ -44,7 +44,7 @@ test("a preference about hotplug and about ACPI wins over the VM", () => {
   });
 });
 
-test("devices are completed, not added, but for video and a panic device", () => {
+test("completes devices, and adds only video and a panic device", () => {
   expect(devices({ preferredSoundModel: "ac97" })).toEqual({});
   expect(devices({ preferredSoundModel: "ac97" }, { sound: { name: "s" } }).sound?.model).toBe(
     "ac97",
@@ -64,7 +64,7 @@ test("devices are completed, not added, but for video and a panic device", () =>
   });
 });
 
-test("disks are completed by kind, and only virtio ones get a thread of their own", () => {
+test("completes disks by kind, and gives only virtio disks their own thread", () => {
   const preferred = {
     preferredDiskBus: "virtio",
     preferredCdromBus: "sata",
@@ -119,7 +119,7 @@ test("masquerade is for unbound interfaces of the Pod network", () => {
   ]);
 });
 
-test("inputs are completed where they are empty", () => {
+test("completes empty inputs", () => {
   const preferred = { preferredInputBus: "virtio", preferredInputType: "tablet" };
   expect(devices(preferred, { inputs: [{ name: "i", bus: "usb", type: "" }] }).inputs).toEqual([
     { name: "i", bus: "usb", type: "tablet" },
@@ -136,12 +136,12 @@ test.each([
   ],
   ["EFI", { preferredEfi: { persistent: true } }, {}, { efi: { persistent: true } }],
   [
-    "EFI, as it was said before",
+    "EFI, by the deprecated fields",
     { preferredUseEfi: true, preferredUseSecureBoot: true },
     {},
     { efi: { secureBoot: true } },
   ],
-  ["BIOS before EFI", { preferredUseBios: true, preferredEfi: {} }, {}, { bios: {} }],
+  ["BIOS rather than EFI", { preferredUseBios: true, preferredEfi: {} }, {}, { bios: {} }],
   ["the VM's EFI", { preferredUseBios: true }, { efi: {} }, { efi: {} }],
   [
     "secure boot for the VM's EFI",
@@ -154,7 +154,7 @@ test.each([
   expect(domain({ firmware }, { firmware: { bootloader } }).firmware?.bootloader).toEqual(expected);
 });
 
-test("features, Hyper-V and CPU features are added where the VM has none of that name", () => {
+test("adds features, Hyper-V and CPU features that the VM does not have", () => {
   const preference = {
     features: {
       preferredApic: {},
@@ -175,7 +175,7 @@ test("features, Hyper-V and CPU features are added where the VM has none of that
   expect(result.cpu?.features).toEqual([{ name: "a", policy: "disable" }, { name: "b" }]);
 });
 
-test("CPU features for a VM without a CPU section are told, not a crash", () => {
+test("reports CPU features for a VM without a CPU section", () => {
   const input = { domain: { devices: {} } };
   const preference = { cpu: { preferredCPUFeatures: [{ name: "a" }] } };
   expect(applyInstancetype({ spec: input, preference })).toMatchObject({
@@ -184,7 +184,7 @@ test("CPU features for a VM without a CPU section are told, not a crash", () => 
   });
 });
 
-test("clock, machine, architecture, subdomain and grace period are filled in, never replaced", () => {
+test("fills in clock, machine, architecture, subdomain and grace period, and never replaces them", () => {
   const preference: VirtualMachinePreferenceSpec = {
     clock: { preferredClockOffset: { timezone: "Europe/Berlin" }, preferredTimer: { hpet: {} } },
     machine: { preferredMachineType: "q35" },

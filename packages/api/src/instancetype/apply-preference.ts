@@ -25,10 +25,10 @@ const enlightenments = [
 ];
 
 /**
- * Fills in what a spec leaves open. Two preferences win over the spec, as in KubeVirt: ACPI, and whether
+ * Fills in what a spec does not set. Two preferences win over the spec, as in KubeVirt: ACPI, and whether
  * hotplug is off.
  *
- * @returns why the preference makes no sense for this spec; then the draft is not to be used.
+ * @returns why the preference does not fit this spec; the draft must not be used then
  */
 export function applyPreference(
   spec: Draft,
@@ -70,7 +70,7 @@ function applyCpuFeatures(
   if (preferred.length === 0) return undefined;
   if (!isSet(at(spec, "domain", "cpu"))) {
     const field = [...path, "domain", "cpu"].join(".");
-    const message = `${field} is missing, and the preference asks for CPU features; choose an instance type or set it`;
+    const message = `${field} is missing, but the preference asks for CPU features; choose an instance type or set it`;
     return { field, message };
   }
   const cpu = part(spec, "domain", "cpu");
@@ -96,7 +96,7 @@ function applyFeatures(features: Draft, preference: Preference): void {
   setIfMissing(features, "smm", preferred["preferredSmm"]);
 }
 
-/** A boot loader that the spec chose stays; the older fields for EFI count only without the newer one. */
+/** A boot loader in the spec stays; the older EFI fields count only without the newer one. */
 function applyFirmware(spec: Draft, preference: Preference): void {
   const preferred = object(preference.firmware);
   const loader = part(spec, "domain", "firmware", "bootloader");

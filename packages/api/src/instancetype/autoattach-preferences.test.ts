@@ -3,7 +3,7 @@ import { autoattachPreferences } from "./autoattach-preferences.ts";
 
 const spec = { domain: { devices: { autoattachMemBalloon: true } } };
 
-test("a preference fills in what the spec leaves open, and the spec stays as it is", () => {
+test("a preference fills in what the spec does not set, and the given spec is not changed", () => {
   const devices = {
     preferredAutoattachMemBalloon: false,
     preferredAutoattachPodInterface: false,
@@ -17,7 +17,7 @@ test("a preference fills in what the spec leaves open, and the spec stays as it 
   expect(spec.domain.devices).toEqual({ autoattachMemBalloon: true });
 });
 
-test("without a preference for devices the spec is the same one", () => {
+test("returns the same spec without a preference for devices", () => {
   expect(autoattachPreferences(spec, undefined)).toBe(spec);
   expect(autoattachPreferences(spec, { cpu: {} })).toBe(spec);
 });

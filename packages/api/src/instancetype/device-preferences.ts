@@ -1,7 +1,7 @@
 import { at, isSet, type JsonObject, objects, text } from "../shape.ts";
 import { changeItems, type Draft, part, setIfEmpty, setIfMissing } from "./spec-draft.ts";
 
-/** Fields of the devices that a preference sets where they are missing: preferred name, own name. */
+/** Fields of devices that a preference sets if they are missing: preferred name, own name. */
 const devices: readonly (readonly [preferred: string, own: string])[] = [
   ["preferredUseVirtioTransitional", "useVirtioTransitional"],
   ["preferredBlockMultiQueue", "blockMultiQueue"],
@@ -15,7 +15,7 @@ const devices: readonly (readonly [preferred: string, own: string])[] = [
   ["preferredAutoattachInputDevice", "autoattachInputDevice"],
 ];
 
-/** Any of these says how an interface is bound. */
+/** Each of these binds an interface. */
 const bindings = [
   "binding",
   "bridge",
@@ -27,7 +27,7 @@ const bindings = [
   "macvtap",
 ];
 
-/** Fills in what the devices of a spec leave open. Devices are not added, but for a panic device. */
+/** Fills in what the devices of a spec do not set. Adds no device except a panic device. */
 export function applyDevicePreferences(spec: Draft, preferred: JsonObject): void {
   const target = part(spec, "domain", "devices");
   for (const [theirs, own] of devices) setIfMissing(target, own, preferred[theirs]);
@@ -59,7 +59,7 @@ function applyToDisk(disk: Draft, preferred: JsonObject): void {
   setIfMissing(disk, "blockSize", preferred["preferredDiskBlockSize"]);
   setIfEmpty(disk, "cache", preferred["preferredDiskCache"]);
   setIfEmpty(disk, "io", preferred["preferredDiskIO"]);
-  // Only virtio disks have threads of their own.
+  // Only virtio disks have their own threads.
   if (device["bus"] === "virtio") {
     setIfMissing(disk, "dedicatedIOThread", preferred["preferredDiskDedicatedIoThread"]);
   }

@@ -11,8 +11,8 @@ export interface GuestTopology {
 const single: GuestTopology = { sockets: 1, cores: 1, threads: 1 };
 
 /**
- * Sockets, cores and threads for this number of vCPUs; one of each if the preference asks for an unknown topology.
- * `undefined` if it spreads them by a ratio of zero.
+ * Sockets, cores and threads for this number of vCPUs; one of each if the preference asks for an unknown
+ * topology. `undefined` if it spreads them by a ratio of zero.
  */
 export function guestTopology(
   vCpus: number,

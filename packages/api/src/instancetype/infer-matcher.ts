@@ -17,12 +17,12 @@ export interface VolumeLookup {
   snapshot(namespace: string, name: string): Labelled | undefined;
 }
 
-/** The default that a volume carries, or why there is none. */
+/** The default that a volume provides, or why there is none. */
 export type Inferred =
   | { readonly name: string; readonly kind: string }
   | {
       readonly problem: string;
-      /** Whether `inferFromVolumeFailurePolicy: Ignore` covers it: an object that is missing is not. */
+      /** Whether `inferFromVolumeFailurePolicy: Ignore` covers it. It does not cover a missing object. */
       readonly ignorable: boolean;
     };
 
@@ -30,8 +30,8 @@ export type Inferred =
 export type MatcherKind = "instancetype" | "preference";
 
 /**
- * The instance type or the preference that a volume of a VM names by its labels: those of the claim, the DataVolume
- * or the DataSource itself, otherwise those of what it is cloned from.
+ * The instance type or the preference that a volume of a VM names by labels: those of the claim, the DataVolume
+ * or the DataSource itself, otherwise those of its source.
  */
 export function inferMatcher(
   vm: VirtualMachine,
@@ -45,7 +45,7 @@ export function inferMatcher(
   );
   if (!volume) {
     return failed(
-      `inferFromVolume is ${quote(volumeName)}, which spec.template.spec.volumes does not have`,
+      `inferFromVolume is ${quote(volumeName)}, which is not in spec.template.spec.volumes`,
     );
   }
   const { labels } = names;
@@ -56,7 +56,7 @@ export function inferMatcher(
   }
   if (isSet(volume.dataVolume)) return trail.dataVolume(vm, text(at(volume.dataVolume, "name")));
   return ignorable(
-    `volume ${quote(volumeName)} carries no defaults; use a persistentVolumeClaim or a dataVolume`,
+    `volume ${quote(volumeName)} has no defaults; use a persistentVolumeClaim or a dataVolume`,
   );
 }
 
@@ -65,14 +65,16 @@ function failed(problem: string): Inferred {
 }
 
 function missing(kind: string, namespace: string, name: string): Inferred {
-  return failed(`there is no ${kind} ${quote(name)} in namespace ${quote(namespace)}; create it`);
+  return failed(
+    `${kind} ${quote(name)} does not exist in namespace ${quote(namespace)}; create it`,
+  );
 }
 
 function ignorable(problem: string): Inferred {
   return { problem, ignorable: true };
 }
 
-/** The way from a volume to labels; each step ends it or leads to another object. */
+/** The path from a volume to labels; each step ends it or leads to another object. */
 class Trail {
   readonly namespace: string;
   readonly #label: string;
@@ -95,7 +97,7 @@ class Trail {
     );
     if (template) return this.#source(template["spec"]);
     const found = this.#lookup.dataVolume(this.namespace, name);
-    // A DataVolume that has been collected leaves a claim of its name.
+    // A DataVolume that was garbage-collected leaves a claim of its name.
     if (!found) return this.claim(this.namespace, name);
     const own = this.#labels(found);
     return "name" in own ? own : this.#source(found.spec);
@@ -107,13 +109,13 @@ class Trail {
     const reference = at(spec, "sourceRef");
     if (!isSet(reference)) {
       return ignorable(
-        "the DataVolume is filled from neither a claim nor a snapshot nor a DataSource; only those carry defaults",
+        "the DataVolume's source is not a claim, a snapshot or a DataSource; only those have defaults",
       );
     }
     const kind = text(at(reference, "kind"));
     if (kind !== "DataSource") {
       return ignorable(
-        `sourceRef.kind of the DataVolume is ${quote(kind)}; only a DataSource carries defaults`,
+        `sourceRef.kind of the DataVolume is ${quote(kind)}; only a DataSource has defaults`,
       );
     }
     const namespace = at(reference, "namespace");
@@ -131,12 +133,12 @@ class Trail {
     return (
       this.#clone(at(found.spec, "source")) ??
       ignorable(
-        `DataSource ${quote(name)} has no label ${this.#label}, and no claim or snapshot to ask`,
+        `DataSource ${quote(name)} has no label ${this.#label}, and no claim or snapshot to take it from`,
       )
     );
   }
 
-  /** What a claim or a snapshot says that the data comes from. */
+  /** The source that a claim or a snapshot names. */
   #clone(source: unknown): Inferred | undefined {
     const claim = at(source, "pvc");
     if (isSet(claim)) return this.claim(text(at(claim, "namespace")), text(at(claim, "name")));
@@ -153,7 +155,7 @@ class Trail {
     const name = entry(labels, this.#label);
     if (name === undefined) {
       return ignorable(
-        `the volume's source has no label ${this.#label}; add it, or set name in place of inferFromVolume`,
+        `the volume's source has no label ${this.#label}; add it, or set name instead of inferFromVolume`,
       );
     }
     return { name, kind: entry(labels, `${this.#label}-kind`) ?? "" };

@@ -2,7 +2,7 @@ import type { VirtualMachine } from "../schema/index.ts";
 import { quote } from "../schema/issue.ts";
 import { at, isObject, isSet, text } from "../shape.ts";
 
-/** What is wrong with a matcher, as an admission cause. */
+/** A fault of a matcher, as an admission cause. */
 export interface MatcherFault {
   readonly reason: "FieldValueInvalid" | "FieldValueNotFound" | "FieldValueNotSupported";
   readonly field: string;
@@ -11,7 +11,7 @@ export interface MatcherFault {
 
 const matchers = ["instancetype", "preference"] as const;
 
-/** What is wrong with the first faulty matcher of a VM. `before` is the old VM, for an update. */
+/** The fault of the first faulty matcher of a VM. `before` is the old VM, for an update. */
 export function matcherFaults(
   vm: VirtualMachine,
   before: VirtualMachine | undefined,
@@ -30,7 +30,7 @@ function updateFaults(vm: VirtualMachine, before: VirtualMachine, kind: string):
   const isRenamed = text(present["name"]) !== text(past["name"]);
   if (!revision || !isRenamed || revision !== text(past["revisionName"])) return [];
   const field = `spec.${kind}.revisionName`;
-  const message = `${field} is of ${quote(text(past["name"]))}, and spec.${kind}.name is now another; remove it`;
+  const message = `${field} belongs to ${quote(text(past["name"]))}, but spec.${kind}.name has changed; remove it`;
   return [{ reason: "FieldValueInvalid", field, message }];
 }
 
@@ -50,7 +50,7 @@ function ownFaults(vm: VirtualMachine, kind: string): MatcherFault[] {
     const value = text(at(matcher, name));
     if (!infers || !value) continue;
     const field = `spec.${kind}.${name}`;
-    const message = `${field} is ${quote(value)}, and inferFromVolume is set too; keep one`;
+    const message = `${field} is ${quote(value)}, but inferFromVolume is set, too; keep one`;
     faults.push({ reason: "FieldValueNotSupported", field, message });
   }
   const policy = at(matcher, "inferFromVolumeFailurePolicy");

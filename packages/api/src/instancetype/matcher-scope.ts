@@ -2,8 +2,8 @@
 export type MatcherScope = "cluster" | "namespace";
 
 /**
- * The scope that a matcher's `kind` names: in upper or lower case, singular or plural; cluster-wide if it is empty.
- * `undefined` for an unknown kind.
+ * The scope that a matcher's `kind` names: in upper or lower case, singular or plural; cluster-wide if it is
+ * empty. `undefined` for an unknown kind.
  */
 export function matcherScope(
   matcher: "instancetype" | "preference",

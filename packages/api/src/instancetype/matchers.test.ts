@@ -54,9 +54,9 @@ test.each([
   ["a claim without labels", vm({}, onClaim), { "claim ns/c": bare }, "ignorable"],
   ["a claim that is missing", vm({}, onClaim), {}, "fatal"],
   ["a DataVolume", vm({}, onDv), { "dv ns/d": u1 }, inferred],
-  ["a DataVolume that was collected", vm({}, onDv), { "claim ns/d": u1 }, inferred],
+  ["a DataVolume that was garbage-collected", vm({}, onDv), { "claim ns/d": u1 }, inferred],
   [
-    "what a DataVolume is a clone of",
+    "the source of a cloned DataVolume",
     vm({}, onDv),
     {
       "dv ns/d": { spec: { source: { pvc: { namespace: "x", name: "gold" } } } },
@@ -77,7 +77,7 @@ test.each([
     inferred,
   ],
   [
-    "what a DataSource stands for",
+    "the source of a DataSource",
     vm(template({ sourceRef: { kind: "DataSource", name: "f", namespace: "x" } }), onDv),
     {
       "ds x/f": { spec: { source: { pvc: { namespace: "x", name: "gold" } } } },
@@ -111,7 +111,7 @@ test.each([
   expect(brief).toEqual(expected);
 });
 
-test("a volume that does not exist is never passed over", () => {
+test("never ignores a volume that does not exist", () => {
   expect(inferMatcher(vm(), "nope", "preference", lookup(), config)).toMatchObject({
     ignorable: false,
   });
@@ -124,7 +124,7 @@ const infers = (policy?: string) => ({
   },
 });
 
-test("an inferred instance type takes the place of the matcher; with Ignore the memory makes way", () => {
+test("an inferred instance type replaces the matcher; with Ignore it also replaces the memory", () => {
   const settle = (policy?: string) =>
     settleMatchers(vm(infers(policy), onClaim), undefined, lookup({ "claim ns/c": u1 }), config);
   expect(settle()).toMatchObject({ vm: { spec: { instancetype: inferred } } });
@@ -132,7 +132,7 @@ test("an inferred instance type takes the place of the matcher; with Ignore the 
   expect(settle("Ignore")).not.toHaveProperty("vm.spec.template.spec.domain.memory");
 });
 
-test("what cannot be inferred is refused, or passed over if the VM says so", () => {
+test("refuses what cannot be inferred, or ignores it if the VM says so", () => {
   const settle = (policy: string, objects: Record<string, Labelled>) =>
     settleMatchers(vm(infers(policy), onClaim), undefined, lookup(objects), config);
   expect(settle("Reject", { "claim ns/c": bare }).kind).toBe("not-inferred");
@@ -148,7 +148,7 @@ const preference = {
   },
 };
 
-test("architecture, machine type and storage class come from the preference", () => {
+test("takes architecture, machine type and storage class from the preference", () => {
   const subject = vm({
     preference: { name: "p" },
     dataVolumeTemplates: [
@@ -172,7 +172,7 @@ test("architecture, machine type and storage class come from the preference", ()
   expect(settleMatchers(subject, undefined, lookup(), config).kind).toBe("settled");
 });
 
-test("a revision goes before the preference of today, if it is of the same name", () => {
+test("a revision takes precedence over the present preference of the same name", () => {
   const architecture = (subject: VirtualMachine) => {
     const settled = settleMatchers(
       subject,
@@ -224,11 +224,11 @@ test.each([
   ["virtualmachinepreferences", "namespace"],
   ["VirtualMachineInstancetype", undefined],
   ["s", undefined],
-])("kind %j is of the %s", (kind, scope) => {
+])("kind %j is %s-scoped", (kind, scope) => {
   expect(matcherScope("preference", kind)).toBe(scope);
 });
 
-test("a VMI is told its instance type and its preference by annotations", () => {
+test("annotations tell a VMI its instance type and its preference", () => {
   expect(matcherAnnotations(vm(), config)).toBeUndefined();
   const both = {
     instancetype: { name: "a" },
@@ -283,8 +283,8 @@ test.each([
     has(4, 2, 1),
     ["spec.template.spec.domain.cpu.cores", "spec.template.spec.domain.cpu.threads"],
   ],
-  ["spread across what nobody knows", undefined, cpu(1, "spread", "Bogus"), has(4, 2, 1), []],
-  ["a topology that nobody knows", undefined, cpu(9, "bogus"), has(1, 1, 1), undefined],
+  ["an unknown way to spread", undefined, cpu(1, "spread", "Bogus"), has(4, 2, 1), []],
+  ["an unknown topology", undefined, cpu(9, "bogus"), has(1, 1, 1), undefined],
   [
     "memory of the type",
     type,
@@ -319,7 +319,7 @@ test.each([
   );
 });
 
-test("a VM is expanded in its template, or refused as a whole", () => {
+test("expands a VM in its template, or refuses it as a whole", () => {
   const bareVm: VirtualMachine = { spec: { template: { spec: { domain: { devices: {} } } } } };
   const annotated = { ...type, annotations: { a: "b" } };
   expect(expandVm(bareVm, annotated, undefined)).toMatchObject({

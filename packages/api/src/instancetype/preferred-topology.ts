@@ -4,7 +4,7 @@ import { at, isSet, number, text } from "../shape.ts";
 /** How the vCPUs of an instance type become sockets, cores and threads. */
 export type CpuTopology = "sockets" | "cores" | "threads" | "spread" | "any" | "unknown";
 
-/** The names of a topology: today's, and the one that it had before. */
+/** The names of a topology: the present one, and the earlier one. */
 const topologies: Readonly<Record<string, CpuTopology>> = {
   sockets: "sockets",
   preferSockets: "sockets",
@@ -24,7 +24,7 @@ const defaultSpreadRatio = 2;
 /** Threads of each core where vCPUs are spread across all three. */
 export const spreadThreadsPerCore = 2;
 
-/** The topology that a preference asks for; `sockets` if it does not say. */
+/** The topology that a preference asks for; `sockets` by default. */
 export function preferredTopology(
   preference: VirtualMachinePreferenceSpec | undefined,
 ): CpuTopology {
@@ -34,7 +34,7 @@ export function preferredTopology(
   return Object.hasOwn(topologies, name) ? (topologies[name] ?? "unknown") : "unknown";
 }
 
-/** How a preference spreads vCPUs. `across` may be a text that nobody knows. */
+/** How a preference spreads vCPUs. `across` may be an unknown string. */
 export function spreadOptions(preference: VirtualMachinePreferenceSpec | undefined): {
   readonly ratio: number;
   readonly across: string;

@@ -8,10 +8,10 @@ import { at, isObject, isSet, number, text } from "../shape.ts";
 import { quantityOf } from "./instancetype-memory.ts";
 import { preferredTopology, spreadOptions } from "./preferred-topology.ts";
 
-/** What a preference requires and the VM does not have. */
+/** What a preference requires but the VM does not have. */
 export interface UnmetRequirement {
   readonly message: string;
-  /** The fields to blame. */
+  /** The fields at fault. */
   readonly fields: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const cpuPath = "spec.template.spec.domain.cpu";
 type Instancetype = VirtualMachineInstancetypeSpec | undefined;
 type Preference = VirtualMachinePreferenceSpec | undefined;
 
-/** The first of CPU, memory and architecture that a preference requires and the VM does not have. */
+/** The first of CPU, memory and architecture that a preference requires but the VM does not have. */
 export function unmetRequirement(
   instancetype: Instancetype,
   preference: Preference,
@@ -44,14 +44,14 @@ function unmetCpu(
     const provided = number(at(instancetype, "cpu", "guest"));
     if (provided >= required) return undefined;
     return {
-      message: `spec.instancetype has ${provided} vCPUs and the preference needs ${required}; choose a larger one`,
+      message: `spec.instancetype has ${provided} vCPUs, but the preference needs ${required}; choose a larger one`,
       fields: ["spec.instancetype"],
     };
   }
   const cpu = at(spec, "domain", "cpu");
   if (!isSet(cpu)) {
     return {
-      message: `${cpuPath} is missing and the preference needs ${required} vCPUs; set it or choose an instance type`,
+      message: `${cpuPath} is missing, but the preference needs ${required} vCPUs; set it or choose an instance type`,
       fields: [cpuPath],
     };
   }
@@ -60,12 +60,12 @@ function unmetCpu(
   const provided = product(parts.map((field) => number(at(cpu, field))));
   if (provided >= required) return undefined;
   return {
-    message: `${cpuPath} has ${provided} vCPUs (${parts.join(" x ") || "no part counts"}) and the preference needs ${required}; raise them`,
+    message: `${cpuPath} has ${provided} vCPUs (${parts.join(" x ") || "no part counts"}), but the preference needs ${required}; raise them`,
     fields: parts.map((field) => `${cpuPath}.${field}`),
   };
 }
 
-/** The parts of the topology that count; a topology that nobody knows demands nothing. */
+/** The parts of the topology that count; an unknown topology requires nothing. */
 function countedParts(preference: Preference): readonly string[] | undefined {
   const topology = preferredTopology(preference);
   switch (topology) {
@@ -91,7 +91,7 @@ function spreadParts(across: string): readonly string[] {
   return (Object.hasOwn(parts, across) ? parts[across] : undefined) ?? [];
 }
 
-/** In 32 bits, as the fields are; no parts provide nothing. */
+/** In 32 bits, like the fields; no parts provide nothing. */
 function product(factors: readonly number[]): number {
   return factors.length === 0 ? 0 : factors.reduce((a, b) => Math.imul(a, b) >>> 0, 1);
 }
@@ -107,7 +107,7 @@ function unmetMemory(
   if (!required || (provided && provided.cmp(required) >= 0)) return undefined;
   const field = isObject(instancetype) ? "spec.instancetype" : "spec.template.spec.domain.memory";
   return {
-    message: `${field} gives ${provided ?? "0"} of memory and the preference needs ${required}; give more`,
+    message: `${field} gives ${provided ?? "0"} of memory, but the preference needs ${required}; give more`,
     fields: [field],
   };
 }
@@ -121,7 +121,7 @@ function unmetArchitecture(
   if (!isSet(required) || provided === text(required)) return undefined;
   const field = "spec.template.spec.architecture";
   return {
-    message: `${field} is ${quote(provided)} and the preference is for ${quote(text(required))}; change one of them`,
+    message: `${field} is ${quote(provided)}, but the preference is for ${quote(text(required))}; change one of them`,
     fields: [field],
   };
 }

@@ -6,7 +6,7 @@ import { at, isObject, number } from "../shape.ts";
 import type { InstancetypeConflict } from "./conflict.ts";
 import { preferredTopology, spreadOptions, spreadThreadsPerCore } from "./preferred-topology.ts";
 
-/** The vCPUs cannot be spread evenly, or the ratio is zero, which nothing can be divided by. */
+/** The vCPUs cannot be spread evenly, or the ratio is zero. */
 export type SpreadProblem =
   | { readonly kind: "uneven"; readonly conflict: InstancetypeConflict }
   | { readonly kind: "zero-ratio"; readonly conflict: InstancetypeConflict };

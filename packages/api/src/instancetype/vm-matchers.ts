@@ -6,7 +6,7 @@ import { type MatcherFault, matcherFaults } from "./matcher-faults.ts";
 import { matcherScope } from "./matcher-scope.ts";
 import { changeItems, type Draft, draftOf, part, setIfEmpty, setIfMissing } from "./spec-draft.ts";
 
-/** What exists in the cluster; `undefined` for what does not. */
+/** The objects of the cluster; `undefined` if one does not exist. */
 export interface MatcherLookup extends VolumeLookup {
   preference(namespace: string, name: string): VirtualMachinePreferenceSpec | undefined;
   clusterPreference(name: string): VirtualMachinePreferenceSpec | undefined;
@@ -14,14 +14,14 @@ export interface MatcherLookup extends VolumeLookup {
   preferenceRevision(namespace: string, name: string): StoredPreference | undefined;
 }
 
-/** A preference as it was at some time. */
+/** A stored version of a preference. */
 export interface StoredPreference {
   /** Name of the preference, by the label `instancetype.kubevirt.io/object-name`. */
   readonly objectName?: string | undefined;
   readonly spec: VirtualMachinePreferenceSpec;
 }
 
-/** The VM with its matchers settled, or why it is refused. */
+/** The VM with resolved matchers, or why it is refused. */
 export type SettledVm =
   | { readonly kind: "settled"; readonly vm: VirtualMachine }
   | { readonly kind: "faults"; readonly faults: readonly MatcherFault[] }
@@ -29,8 +29,8 @@ export type SettledVm =
 
 /**
  * What admission does about instance types and preferences: checks the matchers, infers those that point to a
- * volume, and takes architecture, machine type and storage class from the preference. A preference that does not
- * exist (yet) is ignored.
+ * volume, and takes architecture, machine type and storage class from the preference. A preference that does
+ * not exist (yet) is ignored.
  */
 export function settleMatchers(
   vm: VirtualMachine,
@@ -51,7 +51,7 @@ export function settleMatchers(
   return { kind: "settled", vm: settled };
 }
 
-/** Replaces a matcher that points to a volume. Returns why it cannot. */
+/** Replaces a matcher that points to a volume. Returns why that is not possible. */
 function infer(
   draft: Draft,
   kind: MatcherKind,
@@ -69,14 +69,14 @@ function infer(
     return undefined;
   }
   spec[kind] = { name: inferred.name, ...(inferred.kind ? { kind: inferred.kind } : {}) };
-  // With `Ignore` the memory in the template is only for the case that nothing can be inferred.
+  // With `Ignore` the memory in the template is only used if nothing can be inferred.
   if (kind === "instancetype" && ignores) delete part(spec, "template", "spec", "domain")["memory"];
   return undefined;
 }
 
 /**
- * The preference that a VM is bound to. A revision that the VM names is the only one that counts; one
- * that the status records counts while the VM names the same preference.
+ * The preference that a VM is bound to. If the VM names a revision, only that counts; the one in the status
+ * counts while the VM names the same preference.
  */
 function findPreference(
   vm: VirtualMachine,

@@ -4,11 +4,11 @@ import type { Names } from "./names.ts";
 export interface CertificateNames {
   /** `spec.signerName` of a CertificateSigningRequest. */
   readonly signer: string;
-  /** The annotation of a request that says where the migration is: `NAMESPACE/NAME`. A hint, which is checked. */
+  /** The annotation of a request that names the migration: `NAMESPACE/NAME`. A hint that is checked. */
   readonly migration: string;
-  /** The ConfigMap in the platform's namespace that says who is trusted, and its field. */
+  /** The ConfigMap with the trusted authorities in the platform's namespace, and its field. */
   readonly bundle: { readonly name: string; readonly field: string };
-  /** The trust domain of a platform that names no other. */
+  /** The trust domain of a platform that does not set one. */
   readonly trustDomain: string;
 }
 

@@ -14,7 +14,7 @@ export interface RootDirectories {
   readonly imageVolumes: string;
   /** Kernels and initrds that are mounted as image volumes. */
   readonly kernelBoot: string;
-  /** libvirt's own, in a launcher. */
+  /** libvirt's own directory in a launcher. */
   readonly libvirt: string;
   readonly kubelet: string;
   /** The kubelet's Pods, as the node agent sees them. */
@@ -27,14 +27,14 @@ export interface Directories extends RootDirectories {
   readonly containerDisks: string;
   readonly hotplugDisks: string;
   readonly migrationProxy: string;
-  /** Where QEMU of a launcher finds the certificate of the migration that it takes part in. */
+  /** Where a launcher's QEMU finds the certificate of its migration. */
   readonly migrationTls: string;
   readonly daemons: string;
   readonly vmiDisks: string;
   readonly ghostRecords: string;
   readonly networkInfoCache: string;
   readonly containerDiskMounts: string;
-  /** Where the claim with a guest's state says what is in it; part of how state is handed over. */
+  /** Where the claim with a guest's state describes its content; part of handing over state. */
   readonly stateMeta: string;
   readonly hotplugMounts: string;
   readonly cloudInit: string;
@@ -56,7 +56,7 @@ const defaults: RootDirectories = {
   pods: "/pods",
 };
 
-/** All directories, some of their roots elsewhere. */
+/** All directories, with some roots moved. */
 export function directories(roots: Partial<RootDirectories>): Directories {
   const all = { ...defaults, ...roots };
   return {
@@ -72,7 +72,7 @@ export function directories(roots: Partial<RootDirectories>): Directories {
     networkInfoCache: `${all.private}/network-info-cache`,
     containerDiskMounts: `${all.private}/container-disk-mount-state`,
     hotplugMounts: `${all.private}/hotplug-volume-mount-state`,
-    // `/var/run` is a link to `/run`, and KubeVirt names the latter here.
+    // `/var/run` is a link to `/run`; KubeVirt uses the latter here.
     stateMeta: `${all.private.replace(/^\/var\/run\//, "/run/")}/backend-storage-meta`,
     cloudInit: `${all.ephemeralDisks}/cloud-init-data`,
     emptyDisks: `${all.libvirt}/empty-disks`,

@@ -29,7 +29,7 @@ test("the names are KubeVirt's by default", () => {
   ]);
 });
 
-test("no two names of a table are the same, and each has the domain in it once", () => {
+test("names in a table are unique, and each contains the domain once", () => {
   const all = names();
   for (const table of tables) {
     const values = Object.values<string>(all[table]);
@@ -38,14 +38,14 @@ test("no two names of a table are the same, and each has the domain in it once",
   }
 });
 
-test("another group renames all that follows it", () => {
+test("another group changes all names derived from it", () => {
   const all = names({ group: "vm.example.com" });
   for (const table of tables) expect(JSON.stringify(all[table])).not.toContain("kubevirt.io");
   expect(all.nodeLabels.cpuModel).toBe("cpu-model.node.vm.example.com/");
   expect(all.labels.app).toBe("vm.example.com");
 });
 
-test("labels and annotations can have prefixes of their own", () => {
+test("labels and annotations can have their own prefixes", () => {
   const all = names({ labelPrefix: "l.example", annotationPrefix: "$&.example", ownPrefix: "o" });
   expect([
     all.labels.nodeName,
@@ -88,7 +88,7 @@ test("directories and sockets follow their roots", () => {
   ]);
 });
 
-test.each(["", ".", "..", "../x", "a/b", "a\0b"])("%j is no part of a path", (uid) => {
+test.each(["", ".", "..", "../x", "a/b", "a\0b"])("%j is not part of a path", (uid) => {
   const { sockets } = names();
   const refused = expect.objectContaining({ code: "API_NAME_INVALID" });
   expect(() => sockets.launcherOfPod(uid)).toThrow(refused);

@@ -22,7 +22,7 @@ export interface NamesOptions {
   readonly annotationPrefix?: string;
   /** Prefix of the annotations that KubeVirt does not have. */
   readonly ownPrefix?: string;
-  /** Directories that are elsewhere. */
+  /** Directories in other places. */
   readonly directories?: Partial<RootDirectories>;
 }
 
@@ -31,7 +31,7 @@ type Renamed<Table> = { readonly [Name in keyof Table]: string };
 
 /** Every name that the objects, Pods and nodes of one platform share. */
 export interface Names {
-  /** What they were made from: plain JSON, from which another process makes the same names. */
+  /** The options that they were made from: plain JSON, from which another process makes the same names. */
   readonly options: NamesOptions;
   readonly group: string;
   readonly groups: Renamed<typeof groups>;
@@ -44,7 +44,7 @@ export interface Names {
   readonly devices: Renamed<typeof devices>;
   readonly directories: Directories;
   readonly sockets: Sockets;
-  /** An annotation of our own, that KubeVirt does not have. */
+  /** An annotation of our own that KubeVirt does not have. */
   own(name: string): string;
 }
 
@@ -91,7 +91,7 @@ function rename<Table extends Readonly<Record<string, string>>>(
   if (domain === kubevirtDomain) return table;
   const renamed = Object.entries(table).map(([name, text]) => [
     name,
-    // A function, so that a `$` in the domain is no pattern.
+    // A function, so that a `$` in the domain is not treated as a pattern.
     text.replace(kubevirtDomain, () => domain),
   ]);
   return Object.fromEntries(renamed) as Renamed<Table>;

@@ -2,17 +2,17 @@ import { ApiError } from "../api-error.ts";
 import type { Directories } from "./directories.ts";
 
 /**
- * Sockets and the files beside them. Arguments become parts of paths: one that is empty, `.` or `..`, or contains a
- * slash or a NUL is refused with an `ApiError`.
+ * Sockets and the files beside them. Arguments become parts of paths: one that is empty, `.` or `..`, or
+ * contains a slash or a NUL is refused with an `ApiError`.
  */
 export interface Sockets {
   /** The launcher's command socket, in the launcher. */
   readonly launcher: string;
-  /** Its name until the launcher is ready; renaming it says so. */
+  /** Its name until the launcher is ready; renaming it signals that. */
   readonly launcherInit: string;
-  /** There once the launcher has stopped answering. */
+  /** Exists once the launcher has stopped answering. */
   readonly launcherUnresponsive: string;
-  /** On the node agent's side: where launchers without a connection report to. */
+  /** On the node agent's side: where launchers without a connection report. */
   readonly notify: string;
   /** The same, as a launcher sees it. */
   readonly notifyPipe: string;

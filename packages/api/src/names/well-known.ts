@@ -18,23 +18,23 @@ export const groups = {
   plugin: "plugin.kubevirt.io",
 } as const;
 
-/** Labels of objects. Those that end in `/` go before a name. */
+/** Labels of objects. Those that end in `/` are prefixes. */
 export const labels = {
-  /** What a Pod is: `virt-launcher`, `hotplug-disk`, ... */
+  /** The role of a Pod: `virt-launcher`, `hotplug-disk`, ... */
   app: "kubevirt.io",
-  /** UID of the VMI that a Pod was made for. */
+  /** UID of the VMI that a Pod was created for. */
   createdBy: "kubevirt.io/created-by",
   /** Node on which a VMI runs. */
   nodeName: "kubevirt.io/nodeName",
-  /** Node to which a VMI moves. */
+  /** Node that a VMI moves to. */
   migrationTargetNodeName: "kubevirt.io/migrationTargetNodeName",
-  /** UID of the migration that a Pod was made for. */
+  /** UID of the migration that a Pod was created for. */
   migrationJobUid: "kubevirt.io/migrationJobUID",
   migrationName: "kubevirt.io/migrationName",
   /** VMI that a migration moves. */
   vmiName: "kubevirt.io/vmi-name",
   outdatedLauncherImage: "kubevirt.io/outdatedLauncherImage",
-  /** Of the ConfigMap that says what an installation consists of. */
+  /** On the ConfigMap that lists what an installation consists of. */
   installStrategy: "kubevirt.io/install-strategy",
   vm: "kubevirt.io/vm",
   vmName: "vm.kubevirt.io/name",
@@ -44,7 +44,7 @@ export const labels = {
   memoryHotplugOverheadRatio: "kubevirt.io/memory-hotplug-overhead-ratio",
   autoMemoryLimitsRatio: "alpha.kubevirt.io/auto-memory-limits-ratio",
   volumeUpdateMigration: "kubevirt.io/volume-update-migration",
-  /** Before the UID of a claim that is shared with persistent reservations. */
+  /** Prefix for the UID of a claim that is shared with persistent reservations. */
   persistentReservation: "pr.kubevirt.io/",
   allowAccessClusterServices: "np.kubevirt.io/allow-access-cluster-services",
   defaultInstancetype: "instancetype.kubevirt.io/default-instancetype",
@@ -61,7 +61,7 @@ export const labels = {
   templateArchitecture: "template.kubevirt.io/architecture",
 } as const;
 
-/** Labels of nodes. Those that end in `/` or `-` go before a name. */
+/** Labels of nodes. Those that end in `/` or `-` are prefixes. */
 export const nodeLabels = {
   schedulable: "kubevirt.io/schedulable",
   cpuManager: "kubevirt.io/cpumanager",
@@ -130,13 +130,13 @@ export const annotations = {
   clusterInstancetype: "kubevirt.io/cluster-instancetype-name",
   preference: "kubevirt.io/preference-name",
   clusterPreference: "kubevirt.io/cluster-preference-name",
-  /** By which functional tests break a launcher on purpose. */
+  /** With this, functional tests break a launcher on purpose. */
   testFailFast: "kubevirt.io/func-test-virt-launcher-fail-fast",
-  /** By which they take back a change that has begun a migration. */
+  /** With this, they revert a change that has started a migration. */
   testMigrationAbortion: "kubevirt.io/testWorkloadUpdateMigrationAbortion",
   testTargetImage: "kubevirt.io/func-test-migration-target-image-override",
   testIgnoreBackOff: "kubevirt.io/func-test-ignore-migration-backoff",
-  /** On nodes: when their agent was last alive. */
+  /** On nodes: the last heartbeat of their agent. */
   heartbeat: "kubevirt.io/heartbeat",
   skipNodeLabels: "node-labeller.kubevirt.io/skip-node",
   ksmHandlerManaged: "kubevirt.io/ksm-handler-managed",
@@ -151,7 +151,7 @@ export const annotations = {
 
 /** Finalizers. */
 export const finalizers = {
-  /** On a VMI: until its Pods are gone. */
+  /** On a VMI until its Pods are gone. */
   vmi: "kubevirt.io/foregroundDeleteVirtualMachine",
   /** On a VM until its VMI is gone, and on the VMI until the VM has seen its end. */
   vm: "kubevirt.io/virtualMachineControllerFinalize",
@@ -168,11 +168,11 @@ export const podConditions = {
 
 /** Taints of nodes. */
 export const taints = {
-  /** Of nodes whose VMIs are to move away. */
+  /** On nodes that VMIs must leave. */
   drain: "kubevirt.io/drain",
 } as const;
 
-/** Devices that node agents offer to Pods, as resource names. `root` goes before any other device. */
+/** Devices that node agents offer to Pods, as resource names. `root` is the prefix for any other device. */
 export const devices = {
   root: "devices.kubevirt.io/",
   kvm: "devices.kubevirt.io/kvm",

@@ -3,7 +3,7 @@ import type { Interface, Network, VirtualMachineInstanceSpec } from "../schema/i
 import { at } from "../shape.ts";
 import { interfacesOf, networksOf } from "./interfaces.ts";
 
-/** What of the cluster configuration decides about the network that a VM gets unasked. */
+/** The parts of the cluster configuration that decide about the default network of a VM. */
 export type DefaultNetworkConfig = Pick<
   ClusterConfig,
   "defaultNetworkInterface" | "permitBridgeInterfaceOnPodNetwork"
@@ -34,7 +34,7 @@ export function defaultNetwork(
     case "masquerade":
       return { kind: "add", interfaces: [{ name: "default", masquerade: {} }], networks };
     case "slirp":
-      return refused("slirp", "it is gone since KubeVirt v1.3");
+      return refused("slirp", "KubeVirt v1.3 removed it");
     default:
       return { kind: "add", interfaces: [], networks };
   }

@@ -2,8 +2,8 @@ import type { VirtualMachineInstance } from "../schema/index.ts";
 import type { BindingPlugins } from "./multus-annotation.ts";
 
 /**
- * How each interface is attached to the guest, by name; an interface that is missing needs nothing from libvirt.
- * Plugins say themselves how they are attached.
+ * How each interface is attached to the guest, by name; an interface that is missing needs nothing from
+ * libvirt. Plugins say themselves how they are attached.
  */
 export function domainAttachments(
   vmi: VirtualMachineInstance,
@@ -15,7 +15,7 @@ export function domainAttachments(
     const plugin = binding?.name;
     const known = plugin !== undefined && Object.hasOwn(plugins, plugin);
     const type = masquerade || bridge ? "tap" : known && plugins[plugin]?.domainAttachmentType;
-    // Who makes the TAP is no concern of the guest's.
+    // Who creates the TAP does not matter to the guest.
     if (type) attachments[name] = type === "managedTap" ? "tap" : type;
   }
   return attachments;

@@ -1,4 +1,4 @@
-/** Who reported an interface; a status lists them, joined by a comma and a space. */
+/** Who reported an interface; a status lists the sources, joined by a comma and a space. */
 export type InfoSource = "domain" | "guest-agent" | "multus-status";
 
 const separator = ", ";
@@ -8,7 +8,7 @@ export function hasInfoSource(sources: string, source: InfoSource): boolean {
   return sources.split(separator).includes(source);
 }
 
-/** The sources with one more, at the end; unchanged if it is there. */
+/** The sources with one more at the end; unchanged if it is there. */
 export function addInfoSource(sources: string, source: InfoSource): string {
   if (sources === "") return source;
   return hasInfoSource(sources, source) ? sources : `${sources}${separator}${source}`;

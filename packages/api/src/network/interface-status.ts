@@ -20,9 +20,9 @@ import {
 import { podInterfaces, primaryPodInterface } from "./pod-interface-names.ts";
 
 /**
- * `status.interfaces` of a VMI as the controller knows it from the Pod: the primary interface first,
- * then the secondary ones in the order of the networks, then those from resource claims, then those
- * that only the guest knows. What the node reported of an interface (addresses, link) is kept.
+ * `status.interfaces` of a VMI as the controller knows it from the Pod: the primary interface first, then the
+ * secondary ones in the order of the networks, then those from resource claims, then those that only the guest
+ * knows. What the node reported about an interface (addresses, link) is kept.
  */
 export function interfaceStatuses(
   vmi: VirtualMachineInstance,

@@ -6,7 +6,7 @@ import type {
 } from "../schema/index.ts";
 import { at, isSet, objects, text } from "../shape.ts";
 
-/** What a VMI's status says of one interface. */
+/** What a VMI's status says about one interface. */
 export type InterfaceStatus = VirtualMachineInstanceNetworkInterface;
 
 /** The part of a spec that the network functions read; a VM's template and a VMI both have one. */
@@ -17,7 +17,7 @@ export function interfacesOf(spec: NetworkSpec | undefined): readonly Interface[
   return objects<Interface>(at(spec, "domain", "devices", "interfaces"));
 }
 
-/** The networks of a spec; entries that are no objects are passed over. */
+/** The networks of a spec; entries that are not objects are skipped. */
 export function networksOf(spec: NetworkSpec | undefined): readonly Network[] {
   return objects<Network>(at(spec, "networks"));
 }
@@ -51,7 +51,7 @@ export function primaryNetwork(networks: readonly Network[]): Network | undefine
   );
 }
 
-/** Whether an interface is to be taken out of the guest. */
+/** Whether an interface should be removed from the guest. */
 export function isAbsent(iface: Interface): boolean {
   return iface.state === "absent";
 }

@@ -24,7 +24,7 @@ test("the links of an interface are named after it", () => {
   expect(primaryBridge).toBe("k6t-eth0");
 });
 
-test("a TAP that is named by its place is told from the Pod's own and from a hashed one", () => {
+test("distinguishes a TAP named by position from the Pod's own and from a hashed one", () => {
   expect(["tap0", "tap1", "tap16", "tapb1f51a511f1", "eth0"].filter(isOrdinalTap)).toEqual([
     "tap1",
     "tap16",

@@ -2,9 +2,12 @@ import type { Network, VirtualMachineInstance } from "../schema/index.ts";
 import { interfaceStatusesOf, isSecondary, networksOf } from "./interfaces.ts";
 import { ordinalPodInterfaces, podInterface, primaryPodInterface } from "./pod-interface-names.ts";
 
-/** The names of the links that belong to one interface of the Pod: KubeVirt's, so that what it wired is found. */
+/**
+ * The names of the links that belong to one interface of the Pod. They are KubeVirt's, so that links made by
+ * KubeVirt are found.
+ */
 export interface LinkNames {
-  /** What the CNI called it; later the placeholder that keeps its address. */
+  /** The CNI's name for it; later the placeholder that keeps its address. */
   readonly pod: string;
   readonly bridge: string;
   /** The interface itself once it is a port of the bridge. */
@@ -15,7 +18,7 @@ export interface LinkNames {
 /** The TAP of the Pod's own network. */
 export const primaryTap = "tap0";
 
-/** The names that go with a Pod interface. The kernel refuses those over 15 characters. */
+/** The names that belong to a Pod interface. The kernel refuses names of more than 15 characters. */
 export function linkNames(pod: string, network: Network): LinkNames {
   const stem = pod.startsWith("pod") ? pod.slice(3) : pod;
   const tap = isSecondary(network) ? `tap${pod.slice(3)}` : primaryTap;
@@ -25,19 +28,21 @@ export function linkNames(pod: string, network: Network): LinkNames {
 /** The bridge that the traffic of a masqueraded guest comes from. */
 export const primaryBridge: string = linkNames(primaryPodInterface, { name: "", pod: {} }).bridge;
 
-/** Whether a TAP is named by its network's place, as in old Pods: unplugging a card would rename the others. */
+/**
+ * Whether a TAP is named by its network's position, as in old Pods: unplugging a card would rename the others.
+ */
 export function isOrdinalTap(name: string): boolean {
   return name !== primaryTap && /^tap\d+$/.test(name);
 }
 
-/** What stands for a network in a wired Pod. */
+/** The links of a network in a wired Pod. */
 export interface WiredNames {
   readonly podInterface: string;
   /** The device that QEMU opens. */
   readonly target: string;
 }
 
-/** The names that the link of a network may have in the Pod: today's, then the ordinal one of an old Pod. */
+/** The names that a network's link may have in the Pod: the present one, then the ordinal one of an old Pod. */
 export function podInterfaceCandidates(
   vmi: VirtualMachineInstance,
   network: Network,
@@ -47,7 +52,7 @@ export function podInterfaceCandidates(
   return ordinal === undefined ? [today] : [today, ordinal];
 }
 
-/** What stands for a network among the links of a wired Pod; undefined where no link does. */
+/** The links of a network in a wired Pod; undefined if there are none. */
 export function wiredNames(
   vmi: VirtualMachineInstance,
   network: Network,
@@ -56,6 +61,6 @@ export function wiredNames(
   const found = podInterfaceCandidates(vmi, network).find(isLink);
   if (found === undefined) return undefined;
   const { tap } = linkNames(found, network);
-  // A binding plugin may have made a TAP of the Pod's own interface.
+  // A binding plugin may have turned the Pod's own interface into a TAP.
   return { podInterface: found, target: isLink(tap) ? tap : found };
 }

@@ -7,7 +7,7 @@ const join = (known: { mac: string; names?: string[] }, told: { mac: string; nam
 });
 const add = ({ mac, name }: { mac: string; name: string }) => ({ mac, names: [name] });
 
-test("interfaces are matched by hardware address, and ten more of the guest's own are told", () => {
+test("matches interfaces by hardware address, and adds ten more of the guest's own", () => {
   const own = Array.from({ length: 30 }, (_, index) => ({ mac: "", name: `veth${index}` }));
   const told = [{ mac: "AA", name: "eth0" }, ...own, { mac: "aa", name: "br0" }];
   const merged = mergeGuestInterfaces([{ mac: "" }, { mac: "aa" }], told, { join, add });
@@ -24,6 +24,6 @@ test.each([
   [["10.9.9.9", "fd99::9"], ["10.0.0.1"], ["10.9.9.9"]],
   [["10.9.9.9"], ["10.0.0.1", "fd00::1"], ["10.9.9.9", "fd00::1"]],
   [["10.9.9.9"], [], []],
-])("known %j and told %j are %j", (known, told, addresses) => {
+])("known %j and reported %j give %j", (known, told, addresses) => {
   expect(mergeAddresses(known, told)).toEqual(addresses);
 });

@@ -1,19 +1,19 @@
 import { isIpv4, parseIp } from "../addresses/ip-address.ts";
 
-/** Interfaces that only the guest knows: more are left out, as by KubeVirt. A guest may have thousands. */
+/** The maximum number of interfaces that only the guest knows, as in KubeVirt. A guest may have thousands. */
 const guestOnlyLimit = 10;
 
-/** How {@link mergeGuestInterfaces} makes one of two. */
+/** How {@link mergeGuestInterfaces} merges two. */
 export interface InterfaceMerge<Known, Told> {
   join(known: Known, told: Told): Known;
-  /** One that only the guest knows. */
+  /** An interface that only the guest knows. */
   add(told: Told): Known;
 }
 
 /**
- * The interfaces that are known, each joined with what the guest says of it, then the first ten that only
- * the guest knows. They are matched by hardware address; one without matches nothing. A bridge or a VLAN of
- * the guest has the address of the card below it, so that several may be joined to one.
+ * The known interfaces, each merged with the guest's report, then the first ten that only the guest knows. They
+ * are matched by hardware address; an interface without one matches nothing. A bridge or a VLAN in the guest
+ * has the address of the card below it, so several may be merged into one.
  */
 export function mergeGuestInterfaces<
   Known extends { readonly mac?: string },
@@ -35,8 +35,8 @@ export function mergeGuestInterfaces<
 }
 
 /**
- * The addresses of an interface, IPv4 first: of each family those that are known, or what the guest says
- * where that is none, or where none are known. An address that the guest does not have reaches nobody.
+ * The addresses of an interface, IPv4 first. For each family: the known ones, or the guest's if that reports
+ * none or none are known. An address that the guest does not have reaches nobody.
  */
 export function mergeAddresses(known: readonly string[], told: readonly string[]): string[] {
   return [true, false].flatMap((v4) => {

@@ -27,7 +27,7 @@ export const hotplugGraceMilliseconds = 15_000;
 export type MigrationRequirement = "True" | "False" | "Unknown";
 
 /**
- * The status for a VMI's `MigrationRequired` condition, as far as networks decide it.
+ * The status of a VMI's `MigrationRequired` condition, as far as networks decide it.
  *
  * @param now milliseconds since the epoch. A pending change turns into a required migration once the
  * condition has been `False` for longer than {@link hotplugGraceMilliseconds}.
@@ -72,7 +72,7 @@ function plugging(iface: Interface, status: InterfaceStatus | undefined): Need |
   return leftPodOnly ? "pending" : undefined;
 }
 
-/** Whether the Pod's interface is attached to another network than the one that is wanted now. */
+/** Whether the Pod's interface is attached to a network other than the wanted one. */
 function isElsewhere(
   wanted: string,
   namespace: string,
@@ -85,14 +85,14 @@ function isElsewhere(
   return wanted.includes("/") || current !== `${namespace}/${wanted}`;
 }
 
-/** Milliseconds since the condition became `False`; 0 if it is not there or says something else. */
+/** Milliseconds since the condition became `False`; 0 if it is missing or has another status. */
 function pendingFor(vmi: VirtualMachineInstance, now: number): number {
   const condition = objects(at(vmi, "status", "conditions")).find(
     ({ type }) => type === "MigrationRequired",
   );
   if (condition?.["status"] !== "False") return 0;
   const since = condition["lastTransitionTime"];
-  // A condition without a time has been there since the beginning, as Go's zero time has it.
+  // A condition without a time has existed since the beginning, like Go's zero time.
   if (!isSet(since)) return Number.POSITIVE_INFINITY;
   const start = Date.parse(text(since));
   return Number.isNaN(start) ? 0 : now - start;

@@ -7,7 +7,7 @@ import type { PodInterfaceNames } from "./pod-interface-names.ts";
 /** The annotation that asks Multus for secondary interfaces. */
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
-/** Binding plugins by name, as the cluster configuration registers them. */
+/** Binding plugins by name, from the cluster configuration. */
 export type BindingPlugins = Readonly<Record<string, InterfaceBindingPlugin>>;
 
 /** Why no annotation can be written. */
@@ -42,8 +42,8 @@ export function attachmentDefinition(
 }
 
 /**
- * Asks Multus for every secondary network, and for the extra attachment that a binding plugin may
- * bring. The order is that of the networks.
+ * Asks Multus for every secondary network, and for the extra attachment that a binding plugin may have. The
+ * order is that of the networks.
  */
 export function multusAnnotation(
   namespace: string,
@@ -86,7 +86,7 @@ function select(
 function selectForPlugin(namespace: string, definition: string, network: Network): Selection {
   return {
     ...reference(attachmentDefinition(namespace, definition)),
-    // The plugin's CNI learns from this argument which of the Pod's networks it is to change.
+    // This argument tells the plugin's CNI which of the Pod's networks to change.
     "cni-args": { logicNetworkName: text(network.name) },
   };
 }

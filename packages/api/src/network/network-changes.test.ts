@@ -45,14 +45,14 @@ const known = (extra: Partial<InterfaceStatus> = {}): InterfaceStatus => ({
   ...extra,
 });
 
-test("info sources are a list that keeps its order and has no doubles", () => {
+test("info sources are a list that keeps its order and has no duplicates", () => {
   expect(addInfoSource("", "domain")).toBe("domain");
   expect(addInfoSource("domain", "multus-status")).toBe("domain, multus-status");
   expect(addInfoSource("domain, multus-status", "domain")).toBe("domain, multus-status");
   expect(removeInfoSource("domain, multus-status", "domain")).toBe("multus-status");
 });
 
-test("statuses: primary first, secondary as attached, guest-only ones last, reported facts kept", () => {
+test("statuses: primary first, secondary as attached, guest-only ones last, and reported facts kept", () => {
   const subject = vmi([main, nic()], [net(), mainNet], {
     interfaces: [
       { ipAddress: "10.0.0.1", interfaceName: "docker0" },
@@ -68,7 +68,7 @@ test("statuses: primary first, secondary as attached, guest-only ones last, repo
   ]);
 });
 
-test("an interface that has left the Pod loses that source and stays while the domain has it", () => {
+test("an interface that has left the Pod loses that source, and stays while the domain has it", () => {
   const subject = vmi([nic()], [net()], {
     interfaces: [known({ infoSource: "domain, multus-status" })],
   });
@@ -139,7 +139,7 @@ test("another attachment definition needs no restart, the Pod network does", () 
   expect(networkRestartRequired(vm([nic(), main], [net(), mainNet]), subject)).toBe(true);
 });
 
-test("a new bridge NIC goes to the VMI by a conditional patch; a new masquerade NIC does not", () => {
+test("a new bridge NIC is added to the VMI by a conditional patch; a new masquerade NIC is not", () => {
   const subject = vmi([main], [mainNet], { interfaces: [{ name: "default" }] });
   const plan = syncVmNetworks(vm([main, nic()], [mainNet, net()]), subject);
   expect(plan.vmiPatch).toEqual([
@@ -152,13 +152,13 @@ test("a new bridge NIC goes to the VMI by a conditional patch; a new masquerade 
   expect(syncVmNetworks(vm([main, other], [mainNet, net()]), subject).vmiPatch).toBeUndefined();
 });
 
-test("a VMI without lists is tested for null, which an empty list would not match", () => {
+test("a VMI without lists is tested for null, because an empty list would not match", () => {
   const bare = { metadata: { name: "vm" }, spec: { domain: { devices: {} } } };
   const [test] = syncVmNetworks(vm([nic()], [net()]), bare).vmiPatch ?? [];
   expect(test).toEqual({ op: "test", path: "/spec/networks", value: null });
 });
 
-test("unplugging: the VMI first, the lists are cleared once the status shows that it is gone", () => {
+test("unplugging: first the VMI; the lists are cleared once the status shows that it is gone", () => {
   const absent = vm([nic({ state: "absent" })], [net()]);
   const plugged = vmi([nic()], [net()], { interfaces: [known({ podInterfaceName: redIf })] });
   const asked = syncVmNetworks(absent, plugged);
@@ -169,7 +169,7 @@ test("unplugging: the VMI first, the lists are cleared once the status shows tha
   expect(gone.vmiPatch?.[3]?.value).toBeNull();
 });
 
-test("nothing is unplugged while Pod interfaces may be numbered, nor from a VMI that goes", () => {
+test("unplugs nothing while Pod interfaces may be numbered, or from a VMI that is being deleted", () => {
   const absent = vm([nic({ state: "absent" })], [net()]);
   const ordinal = vmi([nic()], [net()], { interfaces: [known({ podInterfaceName: "net1" })] });
   expect(syncVmNetworks(absent, ordinal).vmiPatch).toBeUndefined();
@@ -182,7 +182,7 @@ test("nothing is unplugged while Pod interfaces may be numbered, nor from a VMI 
   expect(syncVmNetworks(absent, undefined).vm.interfaces).toEqual([]);
 });
 
-test("the default network: the cluster's binding on the Pod network, unless told otherwise", () => {
+test("the default network: the cluster's binding on the Pod network", () => {
   const empty = vmi([], []).spec;
   expect(defaultNetwork(empty, clusterConfig())).toMatchObject({ interfaces: [{ bridge: {} }] });
   const masquerade = clusterConfig({ network: { defaultNetworkInterface: "masquerade" } });
@@ -198,7 +198,11 @@ test.each([
   ["masquerade", main, undefined],
   ["a bridge", { name: "default", bridge: {} }, /masquerade/],
   ["a plugin that migrates", { name: "default", binding: { name: "good" } }, undefined],
-  ["a plugin that does not say", { name: "default", binding: { name: "bad" } }, /does not migrate/],
+  [
+    "a plugin that does not say whether it migrates",
+    { name: "default", binding: { name: "bad" } },
+    /cannot migrate/,
+  ],
 ] as const)("%s on the Pod network", (_, iface, obstacle) => {
   const config = clusterConfig({ network: { binding: { good: { migration: {} }, bad: {} } } });
   const answer = networkMigrationObstacle(vmi([iface as Interface], [mainNet]), config);
@@ -206,7 +210,7 @@ test.each([
   else expect(answer).toBeUndefined();
 });
 
-test("a bridge on the Pod network migrates if the annotation is there, whatever it says", () => {
+test("a bridge on the Pod network can migrate if the annotation exists, whatever its value", () => {
   const subject = vmi([{ name: "default", bridge: {} }], [mainNet]);
   const annotated = {
     ...subject,

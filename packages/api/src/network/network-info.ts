@@ -15,8 +15,8 @@ const deviceFields = {
 } as const;
 
 /**
- * What the launcher must know of the devices behind SR-IOV interfaces and of plugins that ask for it.
- * Empty while none of them is attached.
+ * What the launcher must know about the devices behind SR-IOV interfaces and of plugins that ask for it. Empty
+ * while none of them is attached.
  */
 export function networkInfo(
   interfaces: readonly Interface[],
@@ -37,7 +37,7 @@ export function networkInfo(
   return goJson({ interfaces: sorted.map(([network, status]) => info(network, status)) });
 }
 
-/** Whether an interface's device is of interest to the launcher. */
+/** Whether the launcher needs to know an interface's device. */
 export function wantsDeviceInfo(iface: Interface, plugins: BindingPlugins): boolean {
   if (isSet(iface.sriov)) return true;
   const plugin = at(plugins, text(at(iface.binding, "name")));

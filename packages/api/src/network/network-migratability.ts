@@ -6,8 +6,8 @@ import { interfacesOf, networksOf } from "./interfaces.ts";
 /**
  * Why the networks of a VMI prevent a live migration; `undefined` if they do not.
  *
- * Only the Pod network matters: its address changes with the Pod, and only masquerade, passt and plugins that say
- * so hide that from the guest.
+ * Only the Pod network matters: its address changes with the Pod, and only masquerade, passt and plugins that
+ * say so hide that from the guest.
  */
 export function networkMigrationObstacle(
   vmi: VirtualMachineInstance,
@@ -28,5 +28,5 @@ export function networkMigrationObstacle(
   }
   const plugin = text(at(iface.binding, "name"));
   if (isSet(at(config.networkBindings, plugin, "migration"))) return undefined;
-  return `interface "${name}" connects to the Pod network by a binding that does not migrate; use masquerade`;
+  return `interface "${name}" connects to the Pod network with a binding that cannot migrate; use masquerade`;
 }

@@ -41,7 +41,7 @@ const red: Network = { name: "red", multus: { networkName: "red-net" } };
 const asked = (answer: ReturnType<typeof podAnnotations>): unknown =>
   "annotations" in answer ? JSON.parse(answer.annotations[networksAnnotation] ?? "[]") : answer;
 
-test("a secondary network is asked of Multus, with its MAC, in the VMI's namespace", () => {
+test("requests a secondary network from Multus, with its MAC, in the VMI's namespace", () => {
   const answer = podAnnotations(
     vmi([{ name: "red", bridge: {}, macAddress: "02:00:00:00:00:01" }], [red]),
     config,
@@ -56,12 +56,12 @@ test("a secondary network is asked of Multus, with its MAC, in the VMI's namespa
   ]);
 });
 
-test("an absent interface is not asked for", () => {
+test("does not request an absent interface", () => {
   const answer = podAnnotations(vmi([{ name: "red", bridge: {}, state: "absent" }], [red]), config);
   expect(answer).toEqual({ annotations: {} });
 });
 
-test("the Multus default replaces the Pod network, and masquerade tells Istio of its bridge", () => {
+test("the Multus default replaces the Pod network, and masquerade tells Istio about its bridge", () => {
   const networks: Network[] = [{ name: "m", multus: { networkName: "a/b", default: true } }];
   expect(podAnnotations(vmi([{ name: "m", masquerade: {} }], networks), config)).toEqual({
     annotations: {
@@ -72,7 +72,7 @@ test("the Multus default replaces the Pod network, and masquerade tells Istio of
   });
 });
 
-test("a binding plugin may bring an attachment of its own", () => {
+test("a binding plugin may add its own attachment", () => {
   const answer = podAnnotations(
     vmi([{ name: "d", binding: { name: "plug" } }], [{ name: "d", pod: {} }]),
     config,
@@ -82,7 +82,7 @@ test("a binding plugin may bring an attachment of its own", () => {
   ]);
 });
 
-test("a binding plugin that is not registered is a problem that names it", () => {
+test("reports a binding plugin that is not registered, by name", () => {
   const answer = podAnnotations(
     vmi([{ name: "d", binding: { name: "zzz" } }], [{ name: "d", pod: {} }]),
     config,
@@ -102,7 +102,7 @@ test("a migration keeps ordinal names only while the gate that renames them is o
   expect(kept && asked(kept)).toMatchObject([{ name: "red-net", interface: "net1" }]);
 });
 
-test("a migration of a network without an interface is a problem, not a crash", () => {
+test("reports a migration of a network without an interface", () => {
   const off = clusterConfig({
     developerConfiguration: { disabledFeatureGates: ["PodSecondaryInterfaceNamingUpgrade"] },
   });
@@ -110,7 +110,7 @@ test("a migration of a network without an interface is a problem, not a crash", 
   expect(answer).toMatchObject({ problem: { kind: "missing-interface", name: "red" } });
 });
 
-test("a running Pod is told of plugged and unplugged interfaces, and only of changes", () => {
+test("updates a running Pod about plugged and unplugged interfaces, and only about changes", () => {
   const plugged = vmi([{ name: "red", bridge: {} }], [red]);
   const first = livePodAnnotations(plugged, pod([]), config)[networksAnnotation];
   expect(first).toContain("red-net");
@@ -123,11 +123,11 @@ test("a running Pod is told of plugged and unplugged interfaces, and only of cha
   });
 });
 
-test("an SR-IOV interface is not plugged into a running Pod", () => {
+test("does not plug an SR-IOV interface into a running Pod", () => {
   expect(livePodAnnotations(vmi([{ name: "red", sriov: {} }], [red]), pod([]), config)).toEqual({});
 });
 
-test("the launcher learns of devices, without fields that nobody knows", () => {
+test("tells the launcher about devices, without unknown fields", () => {
   const subject = vmi([{ name: "red", binding: { name: "info" } }], [red], ["red"]);
   const status = {
     interface: hashedPodInterface("red"),
@@ -148,7 +148,7 @@ test("the launcher learns of devices, without fields that nobody knows", () => {
   });
 });
 
-test("annotations are written as Go writes JSON", () => {
+test("writes annotations in Go's JSON format", () => {
   const odd: Network = { name: "red", multus: { networkName: "a<b>&c" } };
   const answer = podAnnotations(vmi([{ name: "red", bridge: {} }], [odd]), config);
   expect("annotations" in answer && answer.annotations[networksAnnotation]).toContain(

@@ -24,16 +24,16 @@ import {
 /** The annotation that replaces the cluster's default network for one Pod. */
 export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 
-/** Both tell Istio which bridge the guest's traffic comes from: the first until 1.24, the second since. */
+/** Both tell Istio which bridge the guest's traffic comes from: the first up to 1.24, the second since then. */
 const istioAnnotations = [
   "traffic.sidecar.istio.io/kubevirtInterfaces",
   "istio.io/reroute-virtual-interfaces",
 ];
 
-/** What of the cluster configuration the annotations depend on. */
+/** The parts of the cluster configuration that the annotations depend on. */
 export type PodNetworkConfig = Pick<ClusterConfig, "networkBindings" | "gate" | "names">;
 
-/** Annotations to set, or why a Pod cannot be described. */
+/** Annotations to set, or why the Pod's networks cannot be described. */
 export type PodAnnotations =
   | { readonly annotations: Readonly<Record<string, string>> }
   | { readonly problem: NetworkProblem };
@@ -69,8 +69,8 @@ export function podAnnotations(
 }
 
 /**
- * What overrides {@link podAnnotations} on the target Pod of a migration; nothing (`undefined`) unless
- * the source Pod has ordinal names and they are to stay.
+ * Annotations that override {@link podAnnotations} on the target Pod of a migration; `undefined` unless the
+ * source Pod has ordinal names that must stay.
  */
 export function targetPodAnnotations(
   vmi: VirtualMachineInstance,
@@ -120,7 +120,7 @@ export function livePodAnnotations(
   };
 }
 
-/** The interfaces that the Pod should have, if they differ from those that the status shows. */
+/** The interfaces that the Pod should have, if they differ from those in the status. */
 function attachmentChange(
   vmi: VirtualMachineInstance,
 ): { interfaces: readonly Interface[]; networks: readonly Network[] } | undefined {

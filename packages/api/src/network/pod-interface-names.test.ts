@@ -27,12 +27,12 @@ const statuses = (...names: string[]) =>
     },
   });
 
-test("a name fits the kernel's 15 characters with -nic behind it", () => {
+test("a name fits into the kernel's 15 characters with -nic appended", () => {
   const name = hashedPodInterface("a network with a very long name indeed");
   expect(name).toMatch(/^pod[0-9a-f]{11}$/);
 });
 
-test("hashed names depend on the network's name alone, ordinal ones on the order", () => {
+test("hashed names depend only on the network's name, ordinal ones on the order", () => {
   expect(hashedPodInterfaces(networks).get("blue")).toBe(
     hashedPodInterfaces([multus("blue")]).get("blue"),
   );
@@ -65,7 +65,7 @@ test.each([
   expect(isOrdinalPodInterface(name)).toBe(expected);
 });
 
-test("the primary interface has the name that the status gives it", () => {
+test("the primary interface has the name from the status", () => {
   expect(podInterface(pod, [{ name: "default", podInterfaceName: "ovn-udn1" }])).toBe("ovn-udn1");
   expect(podInterface(pod, [{ name: "default" }])).toBe("eth0");
 });

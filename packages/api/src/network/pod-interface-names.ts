@@ -4,34 +4,34 @@ import { text } from "../shape.ts";
 import { byName, type InterfaceStatus, isSecondary, primaryNetwork } from "./interfaces.ts";
 import type { NetworkStatus } from "./network-status.ts";
 
-/** Network name to the name of the interface that the network has in the Pod. */
+/** From a network's name to the name of its interface in the Pod. */
 export type PodInterfaceNames = ReadonlyMap<string, string>;
 
 /** Name of the Pod's first interface, unless the CNI chose another. */
 export const primaryPodInterface = "eth0";
 
 /**
- * Digits of the hash in a name: with `pod` before it and `-nic` after it (the name of the
- * renamed interface under the bridge binding) the name still fits the kernel's 15 characters.
+ * Digits of the hash in a name: with `pod` before it and `-nic` after it (the name of the renamed interface
+ * under the bridge binding) the name still fits into the kernel's 15 characters.
  */
 const hashLength = 11;
 
-/** The Pod interface of a secondary network: derived from its name alone, so it never moves. */
+/** The Pod interface of a secondary network: derived only from its name, so it never changes. */
 export function hashedPodInterface(networkName: string): string {
   return `pod${sha256(networkName).slice(0, hashLength)}`;
 }
 
-/** Names as they are given today: `eth0`, and a hash for each secondary network. */
+/** The present names: `eth0`, and a hash for each secondary network. */
 export function hashedPodInterfaces(networks: readonly Network[]): PodInterfaceNames {
   return named(networks, (network) => hashedPodInterface(text(network.name)));
 }
 
-/** Names as they were given before: `eth0`, `net1`, `net2`, ... in the order of the networks. */
+/** The earlier names: `eth0`, `net1`, `net2`, ... in the order of the networks. */
 export function ordinalPodInterfaces(networks: readonly Network[]): PodInterfaceNames {
   return named(networks, (_, index) => `net${index + 1}`);
 }
 
-/** Names as this Pod has them: ordinal if it has one ordinal interface, else hashed. */
+/** The names in this Pod: ordinal if it has one ordinal interface, otherwise hashed. */
 export function podInterfaces(
   networks: readonly Network[],
   statuses: readonly NetworkStatus[],
@@ -41,7 +41,7 @@ export function podInterfaces(
     : hashedPodInterfaces(networks);
 }
 
-/** The Pod interface of one network; the status knows what the CNI called the primary one. */
+/** The Pod interface of one network; the status has the CNI's name for the primary one. */
 export function podInterface(network: Network, statuses: readonly InterfaceStatus[]): string {
   if (isSecondary(network)) return hashedPodInterface(text(network.name));
   const status = statuses.find(({ name }) => name === network.name);
@@ -61,8 +61,8 @@ export function hasOrdinalInterface(statuses: readonly NetworkStatus[]): boolean
 /**
  * Whether the secondary interfaces may have ordinal names, judged by the VMI's status.
  *
- * The first secondary network whose name is known decides. If none is known the answer is yes:
- * unplugging an interface would renumber the others, so the careful answer is the one that forbids it.
+ * The first secondary network whose name is known decides. If none is known the answer is yes: unplugging an
+ * interface would renumber the others, so the safe answer is the one that forbids it.
  */
 export function mayHaveOrdinalInterfaces(
   networks: readonly Network[],

@@ -25,7 +25,7 @@ export function networkRestartRequired(vm: VirtualMachine, vmi: VirtualMachineIn
   );
 }
 
-/** Whether an item that exists now is gone or differs, apart from what can be changed live. */
+/** Whether an existing item is gone or differs, apart from what can be changed live. */
 function changes<T extends { readonly name?: string }>(
   wanted: readonly T[],
   current: readonly T[],

@@ -2,8 +2,7 @@ import { isObject } from "../shape.ts";
 
 /**
  * Whether two networks or interfaces mean the same: the order of fields does not matter, and an empty field
- * (`null`, `""`, 0, `false`, `[]`) is the same as a missing one. An empty object is not: `bridge: {}` has a
- * meaning.
+ * (`null`, `""`, 0, `false`, `[]`) equals a missing one. An empty object does not: `bridge: {}` has a meaning.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b || (isNothing(a) && isNothing(b))) return true;

@@ -23,27 +23,27 @@ export interface Attachments {
   readonly networks: readonly Network[];
 }
 
-/** A conditional write: fails if somebody else changed the value in between. */
+/** A conditional write: fails if somebody else has changed the value. */
 export interface PatchOperation {
   readonly op: "test" | "add" | "replace" | "remove";
   readonly path: string;
   readonly value?: unknown;
 }
 
-/** What bringing the networks of a VM and of its VMI together takes. */
+/** What it takes to synchronise the networks of a VM and its VMI. */
 export interface NetworkSyncPlan {
   /** The VM's lists without interfaces that were unplugged and are gone. */
   readonly vm: Attachments;
-  /** The JSON patch to send to the VMI; none if it is as it should be. */
+  /** The JSON patch for the VMI; absent if nothing needs to change. */
   readonly vmiPatch?: readonly PatchOperation[];
 }
 
 /**
  * Copies changes that can be made live from a VM to its VMI, and clears what has been unplugged.
  *
- * Plugged are bridge and SR-IOV interfaces; `state` and the Multus attachment definition are copied. An
- * interface is not unplugged while Pod interfaces may have ordinal names. Nothing is done to a VMI that
- * is being deleted.
+ * Bridge and SR-IOV interfaces are plugged in; `state` and the Multus attachment definition are copied. An
+ * interface is not unplugged while Pod interfaces may have ordinal names. A VMI that is being deleted is left
+ * alone.
  */
 export function syncVmNetworks(
   vm: VirtualMachine,
@@ -132,7 +132,7 @@ function patchOf(
   if (sameJson(current, next)) return undefined;
   const networks = "/spec/networks";
   const interfaces = "/spec/domain/devices/interfaces";
-  // A list that is not there is tested as null: an empty one would not match it.
+  // A missing list is tested as null: an empty one would not match it.
   const found = (...path: string[]): unknown => at(vmi, "spec", ...path) ?? null;
   const list = next.interfaces.length > 0 ? next.interfaces : null;
   return [

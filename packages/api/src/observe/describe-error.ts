@@ -1,4 +1,4 @@
-/** An error for a log: its message, without the values that it was about. */
+/** An error for a log: its message, without the values in question. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code } = error as { code?: unknown };

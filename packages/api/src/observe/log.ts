@@ -7,7 +7,7 @@ export interface LogMethod {
   (details: LogDetails, message?: string): void;
 }
 
-/** Where a component logs what it does; a pino logger fits. Its methods must not throw. */
+/** Where a component logs; a pino logger fits. Its methods must not throw. */
 export interface Log {
   readonly debug: LogMethod;
   readonly info: LogMethod;

@@ -1,5 +1,5 @@
+export { type FenceTaint, fencedBootOf, fenceTaint, isFence } from "./fence-taint.ts";
 export {
-  fencedBootAnnotation,
   launcherContainers,
   proofsFromNode,
   proofsFromPod,

@@ -1,21 +1,10 @@
 import { expect, test } from "vitest";
-import { names as namesOf } from "../names/index.ts";
-import {
-  fencedBootAnnotation,
-  launcherContainers,
-  proofsFromNode,
-  proofsFromPod,
-} from "./proofs-of-end.ts";
+import { fenceTaint } from "./fence-taint.ts";
+import { launcherContainers, proofsFromNode, proofsFromPod } from "./proofs-of-end.ts";
 
-const names = namesOf();
-
-function node(parts: {
-  readonly annotations?: object;
-  readonly taints?: object[];
-  readonly ready?: string;
-}) {
+function node(parts: { readonly taints?: readonly object[]; readonly ready?: string }) {
   return {
-    metadata: { name: "n1", annotations: parts.annotations },
+    metadata: { name: "n1" },
     spec: { taints: parts.taints },
     status: {
       nodeInfo: { machineID: "m1", bootID: "b2" },
@@ -26,35 +15,36 @@ function node(parts: {
 
 const boot = { kind: "bootChanged", machineID: "m1", bootID: "b2" };
 
-test("a node tells the boot that it is in", () => {
-  expect(proofsFromNode(node({}), names)).toEqual([boot]);
+test("a node reports its present boot", () => {
+  expect(proofsFromNode(node({}))).toEqual([boot]);
 });
 
-test("the out-of-service taint speaks of the present boot, and says whether the Node is Ready", () => {
+test("the out-of-service taint applies to the present boot, and says whether the Node is Ready", () => {
   const taints = [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }];
-  const fenced = { kind: "fenced", machineID: "m1", bootID: "b2", by: "taint" };
-  expect(proofsFromNode(node({ taints }), names)).toEqual([boot, { ...fenced, nodeReady: true }]);
-  expect(proofsFromNode(node({ taints, ready: "Unknown" }), names)).toEqual([
+  const fenced = { kind: "fenced", machineID: "m1", bootID: "b2" };
+  expect(proofsFromNode(node({ taints }))).toEqual([boot, { ...fenced, nodeReady: true }]);
+  expect(proofsFromNode(node({ taints, ready: "Unknown" }))).toEqual([
     boot,
     { ...fenced, nodeReady: false },
   ]);
 });
 
-test("a person confirms the end of one boot, not of those that follow", () => {
-  const annotations = { [names.own(fencedBootAnnotation)]: "b1" };
-  expect(proofsFromNode(node({ annotations }), names)).toContainEqual(
-    expect.objectContaining({ kind: "fenced", by: "confirmed", bootID: "b1" }),
-  );
+test("a taint that names a boot proves nothing about any other, whatever the present one is", () => {
+  const named = (bootID: string) =>
+    proofsFromNode(node({ taints: [fenceTaint(bootID)], ready: "False" }));
+  const fenced = { kind: "fenced", machineID: "m1", nodeReady: false };
+  expect(named("b1")).toEqual([boot, { ...fenced, bootID: "b1" }]);
+  expect(named("b2")).toEqual([boot, { ...fenced, bootID: "b2" }]);
 });
 
 test.each([
   ["is gone", undefined],
-  ["does not tell its machine", { status: { nodeInfo: { bootID: "b2" } } }],
+  ["does not report its machine ID", { status: { nodeInfo: { bootID: "b2" } } }],
 ])("a node that %s proves nothing", (_, given) => {
-  expect(proofsFromNode(given, names)).toEqual([]);
+  expect(proofsFromNode(given)).toEqual([]);
 });
 
-test("a Pod proves the end of its launcher's containers, and of no other; its phase proves nothing", () => {
+test("a Pod proves the end of its launcher's containers, and no others; its phase proves nothing", () => {
   const terminated = (containerID: string) => ({ containerID, reason: "Error", exitCode: 1 });
   const pod = {
     status: {

@@ -1,12 +1,7 @@
 import type { ProofOfEnd } from "../grant/index.ts";
-import type { Names } from "../names/index.ts";
-import { at, entry, isSet, objects, text } from "../shape.ts";
+import { at, isSet, objects, text } from "../shape.ts";
 import { conditionsOf, hasCondition } from "../status/index.ts";
-
-/** Below the platform's own prefix: on a Node, the boot that a person has confirmed to be over. */
-export const fencedBootAnnotation = "fenced-boot";
-
-const outOfServiceTaint = "node.kubernetes.io/out-of-service";
+import { fencedBootOf, isFence } from "./fence-taint.ts";
 
 /**
  * What the kubelet's report on a Pod proves: that containers of its launcher have ended. The Pod's phase proves
@@ -42,25 +37,20 @@ function launcherStatuses(pod: unknown): readonly unknown[] {
 }
 
 /**
- * What a Node proves: that a machine is in a different boot than a holder's, or that somebody confirms that its
- * present boot is over. The taint confirms that only while the Node is not Ready.
+ * What a Node proves: that a machine is in a different boot than a holder's, or that somebody confirms with the
+ * out-of-service taint that a boot is over: the one that the taint names, otherwise the present one. The taint counts
+ * only while the Node is not Ready.
  */
-export function proofsFromNode(node: unknown, names: Names): readonly ProofOfEnd[] {
+export function proofsFromNode(node: unknown): readonly ProofOfEnd[] {
   const machineID = text(at(node, "status", "nodeInfo", "machineID"));
   const bootID = text(at(node, "status", "nodeInfo", "bootID"));
   if (machineID === "" || bootID === "") return [];
   const nodeReady = hasCondition(conditionsOf(Object(node)), "Ready", "True");
-  const isOutOfService = objects(at(node, "spec", "taints")).some(
-    ({ key }) => key === outOfServiceTaint,
-  );
-  const fencedBoot = entry(at(node, "metadata", "annotations"), names.own(fencedBootAnnotation));
+  const fences = objects(at(node, "spec", "taints")).filter(isFence);
   return [
     { kind: "bootChanged", machineID, bootID },
-    ...(isOutOfService
-      ? [{ kind: "fenced", machineID, bootID, by: "taint", nodeReady } as const]
-      : []),
-    ...(fencedBoot
-      ? [{ kind: "fenced", machineID, bootID: fencedBoot, by: "confirmed", nodeReady } as const]
-      : []),
+    ...fences.map((taint): ProofOfEnd => {
+      return { kind: "fenced", machineID, bootID: fencedBootOf(taint) ?? bootID, nodeReady };
+    }),
   ];
 }

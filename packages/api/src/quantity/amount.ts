@@ -11,10 +11,9 @@ import {
 /**
  * The number behind a quantity: `mantissa * 10 ** scale`.
  *
- * Kubernetes keeps a number in one of two ways, and the way decides how it rounds later, so it
- * belongs to the value. `decimal: false` is a 64 bit mantissa; `decimal: true` an unbounded one.
- * A 64 bit mantissa is a `number` as long as it is a safe integer, which nearly all are: no
- * BigInt is made for them.
+ * Kubernetes stores a number in one of two ways, which decides how it rounds later, so the way is part of the
+ * value. `decimal: false` is a 64-bit mantissa; `decimal: true` an unbounded one. A 64-bit mantissa is a
+ * `number` if it is a safe integer, which nearly all are, so no BigInt is created for them.
  */
 export type Amount =
   | { readonly decimal: false; readonly mantissa: number | bigint; readonly scale: number }
@@ -22,7 +21,7 @@ export type Amount =
 
 const powers: readonly number[] = Array.from({ length: 16 }, (_, power) => 10 ** power);
 
-/** A 64 bit amount. The caller has checked that the mantissa fits. */
+/** A 64-bit amount. The caller has checked that the mantissa fits. */
 export function int64Amount(mantissa: number | bigint, scale: number): Amount {
   if (typeof mantissa === "number") return { decimal: false, mantissa, scale };
   const small = Number(mantissa);
@@ -34,7 +33,7 @@ export function decimalAmount(mantissa: bigint, scale: number): Amount {
   return { decimal: true, mantissa, scale };
 }
 
-/** `mantissa * 10 ** power` as a safe integer, or undefined where it is none. */
+/** `mantissa * 10 ** power` as a safe integer, or undefined if it is not one. */
 function scaleSmall(mantissa: number | bigint, power: number): number | undefined {
   if (mantissa === 0) return 0;
   const factor = powers[power];
@@ -48,7 +47,7 @@ export function signOfAmount({ mantissa }: Amount): -1 | 0 | 1 {
   return mantissa < 0 ? -1 : 0;
 }
 
-/** Exact order of two amounts, however they are kept. */
+/** Exact order of two amounts, however they are stored. */
 export function compareAmounts(a: Amount, b: Amount): -1 | 0 | 1 {
   const scale = Math.min(a.scale, b.scale);
   const left = scaleSmall(a.mantissa, a.scale - scale);
@@ -61,8 +60,8 @@ export function compareAmounts(a: Amount, b: Amount): -1 | 0 | 1 {
 }
 
 /**
- * Sum at the finer of the two scales. Two 64 bit amounts give a 64 bit amount if both, at that
- * scale, and the sum fit; adding zero changes neither value nor scale.
+ * Sum at the finer of the two scales. Two 64-bit amounts give a 64-bit amount if both, at that scale, and the
+ * sum fit; adding zero changes neither value nor scale.
  */
 export function addAmounts(a: Amount, b: Amount): Amount {
   if (a.decimal || b.decimal) return addDecimals(a, b);
@@ -89,8 +88,8 @@ function addDecimals(a: Amount, b: Amount): Amount {
 }
 
 /**
- * The opposite number. The smallest 64 bit integer has no opposite of 64 bits and becomes a
- * decimal; Kubernetes lets it overflow back to itself.
+ * The negated number. The smallest 64-bit integer has no 64-bit negation and becomes a decimal; Kubernetes lets
+ * it overflow back to itself.
  */
 export function negateAmount(a: Amount): Amount {
   if (typeof a.mantissa === "number") return int64Amount(0 - a.mantissa, a.scale);
@@ -99,8 +98,8 @@ export function negateAmount(a: Amount): Amount {
 }
 
 /**
- * Product with a 64 bit integer. A 64 bit amount stays one only if the product fits and is a whole
- * number of 64 bits too: 0.5 * 3 continues as a decimal, as in Kubernetes.
+ * Product with a 64-bit integer. A 64-bit amount stays one only if the product fits and is also a 64-bit
+ * integer: 0.5 * 3 continues as a decimal, as in Kubernetes.
  */
 export function multiplyAmount(a: Amount, factor: bigint): Amount {
   if (a.decimal) return decimalAmount(a.mantissa * factor, a.scale);
@@ -131,7 +130,7 @@ export function roundAmountUp(a: Amount, scale: number): Amount {
   return int64Amount(dropDigitsAwayFromZero(BigInt(a.mantissa), scale - a.scale), scale);
 }
 
-/** The whole number that the amount is, if it is one and kept in 64 bits at a scale of 0 or more. */
+/** The whole number that the amount is, if it is one and stored in 64 bits at a scale of 0 or more. */
 export function amountAsInt64(a: Amount): bigint | undefined {
   if (a.decimal || a.scale < 0) return undefined;
   if (a.mantissa === 0) return 0n;
@@ -149,10 +148,9 @@ export function scaledAmount(a: Amount, scale: number): bigint {
 }
 
 /**
- * Divides by a power of ten with Kubernetes's rounding of decimals. Up to 18 digits: cut off and
- * add one if anything was cut, whatever the sign, on the low 64 bits of a negative mantissa (which
- * is why the value of -9223372036854775808 is 0 there). More digits: rounds up. Positive numbers
- * are exact even beyond 64 bits.
+ * Divides by a power of ten with Kubernetes's rounding of decimals. Up to 18 digits: truncates and adds one if
+ * anything was cut, whatever the sign, on the low 64 bits of a negative mantissa (which is why the value of
+ * -9223372036854775808 is 0 there). More digits: rounds up. Positive numbers are exact even beyond 64 bits.
  */
 function scaleDecimal(mantissa: bigint, digits: number): bigint {
   if (digits <= 0) return mantissa * powerOfTen(-digits);

@@ -7,9 +7,9 @@ const upper = int64Amount(1024, 0);
 const zero = 0x30;
 
 /**
- * The one way to write a number in a format: no fraction, the largest suffix that loses nothing.
+ * The canonical text of a number in a format: no fraction, the largest suffix that loses nothing.
  *
- * BinarySI gives way to DecimalSI between -1024 and 1024 and for numbers that are not whole.
+ * BinarySI becomes DecimalSI between -1024 and 1024 and for numbers that are not whole.
  */
 export function canonicalText(amount: Amount, format: QuantityFormat): string {
   if (signOfAmount(amount) === 0) return "0";
@@ -30,7 +30,7 @@ function wholeNumber({ mantissa, scale }: Amount): number | bigint | undefined {
 }
 
 function binaryForm(whole: number | bigint, decimal: boolean): string {
-  // The smallest 64 bit integer overflows while Kubernetes looks for its factors.
+  // The smallest 64-bit integer overflows while Kubernetes looks for its factors.
   if (whole === minInt64 && !decimal) return whole.toString();
   let rest = whole;
   let power = 0;

@@ -1,14 +1,14 @@
 /**
  * Decimals of any size: `mantissa * 10 ** scale`, in BigInt. Nothing here touches a float.
  *
- * The scale is part of the value's identity where Kubernetes shows it: `1.000` and `1` are equal
- * and print differently.
+ * The scale is part of the value's identity where Kubernetes shows it: `1.000` and `1` are equal but print
+ * differently.
  */
 
 export const maxInt64: bigint = 2n ** 63n - 1n;
 export const minInt64: bigint = -(2n ** 63n);
 
-/** Whether a whole number fits the 64 bit integer in which Kubernetes keeps most quantities. */
+/** Whether a whole number fits into the 64-bit integer in which Kubernetes stores most quantities. */
 export function fitsInt64(value: bigint): boolean {
   return value >= minInt64 && value <= maxInt64;
 }
@@ -20,10 +20,10 @@ export function powerOfTen(power: number): bigint {
   return cached[power] ?? 10n ** BigInt(power);
 }
 
-/** Drops `digits` decimal digits; what is cut off rounds the rest away from zero. */
+/** Drops `digits` decimal digits and rounds away from zero. */
 export function dropDigitsAwayFromZero(mantissa: bigint, digits: number): bigint {
   if (mantissa === 0n) return 0n;
-  // More digits go than there are: no need to build a divisor that may be huge.
+  // More digits are dropped than there are: no need to build a divisor that may be huge.
   if (digits > decimalDigits(mantissa)) return mantissa > 0n ? 1n : -1n;
   const divisor = powerOfTen(digits);
   const quotient = mantissa / divisor;
@@ -31,7 +31,7 @@ export function dropDigitsAwayFromZero(mantissa: bigint, digits: number): bigint
   return mantissa > 0n ? quotient + 1n : quotient - 1n;
 }
 
-/** The mantissa of the same number at another scale; rounds away from zero where that is coarser. */
+/** The mantissa of the same number at another scale; rounds away from zero if that is coarser. */
 export function rescaleAwayFromZero(mantissa: bigint, from: number, to: number): bigint {
   return to > from ? dropDigitsAwayFromZero(mantissa, to - from) : mantissa * powerOfTen(from - to);
 }
@@ -53,7 +53,7 @@ export function compareDecimals(a: bigint, aScale: number, b: bigint, bScale: nu
   return left < right ? -1 : 1;
 }
 
-/** A decimal in full, as `-0.050`: a negative scale shows as that many digits after the point. */
+/** A decimal in full, such as `-0.050`: a negative scale shows as that many digits after the point. */
 export function decimalText(mantissa: bigint, scale: number): string {
   const text = mantissa.toString();
   if (scale >= 0) return mantissa === 0n ? text : text + "0".repeat(scale);

@@ -39,13 +39,13 @@ test.each(["-", "+", "Gi", ".", "e3", "-.m", "00"])("%s is zero", (text) => {
   expect(parseQuantity(text).isZero()).toBe(true);
 });
 
-test("what is finer than a billionth rounds away from zero", () => {
+test("values finer than a billionth round away from zero", () => {
   expect(parseQuantity("1.0000000001").toDecimalText()).toBe("1.000000001");
   expect(parseQuantity("-1.0000000001").toDecimalText()).toBe("-1.000000001");
   expect(parseQuantity("1e-99999").toDecimalText()).toBe("0.000000001");
 });
 
-test("exponents are cut to 32 bits, and must fit 64", () => {
+test("exponents are cut to 32 bits, and must fit into 64", () => {
   expect(parseQuantity("1e4294967299").value()).toBe(1000n);
   expect(readQuantity("1e9223372036854775808")).toBe("API_QUANTITY_SUFFIX");
 });
@@ -70,17 +70,17 @@ const faulty: [string, QuantityFault][] = [
   ["1e-2147483648", "API_QUANTITY_SIZE"],
 ];
 
-test("a text of thousands of digits is refused unread", () => {
+test("refuses a text of thousands of digits without reading it", () => {
   expect(parseQuantity("9".repeat(4000)).sign()).toBe(1);
   expect(readQuantity("9".repeat(5000))).toBe("API_QUANTITY_SIZE");
 });
 
-test.each(faulty)("%j is refused: %s", (text, fault) => {
+test.each(faulty)("refuses %j: %s", (text, fault) => {
   expect(readQuantity(text)).toBe(fault);
   expect(() => parseQuantity(text)).toThrow(expect.objectContaining({ code: fault }));
 });
 
-test("the message of an error stays short whatever the text", () => {
+test("error messages stay short whatever the text", () => {
   try {
     parseQuantity("z".repeat(100_000));
     expect.unreachable();
@@ -101,27 +101,27 @@ test("any text is a quantity or has a fault, in bounded time", () => {
   );
 });
 
-test("the largest exponent that is taken can be compared and written", () => {
+test("the largest accepted exponent can be compared and written", () => {
   const [large, larger] = [parseQuantity("1e100000"), parseQuantity("1.5e100000")];
   expect(large.cmp(larger)).toBe(-1);
   expect(large.cmp(parseQuantity("-5"))).toBe(1);
   expect(large.toString()).toBe("10e99999");
 });
 
-test("JSON values are taken as numbers or text", () => {
+test("accepts JSON numbers and strings", () => {
   expect(quantityFrom(1024).toString()).toBe("1024");
   expect(quantityFrom(0.1).toString()).toBe("100m");
   expect(quantityFrom(1e21).value()).toBe(10n ** 21n);
   expect(quantityFrom(5n).toString()).toBe("5");
   expect(quantityFrom("1Gi").toString()).toBe("1Gi");
-  expect(() => quantityFrom(Number.NaN)).toThrow("is no quantity");
+  expect(() => quantityFrom(Number.NaN)).toThrow("is not a quantity");
 });
 
-test("JSON text: quotes come off, space goes, escapes stay, null is a zero without a format", () => {
+test("JSON text: removes quotes and space, keeps escapes, null is a zero without a format", () => {
   expect(unmarshalQuantity('" 1Gi\u0085"').toString()).toBe("1Gi");
   expect(unmarshalQuantity("1e3").format).toBe("DecimalExponent");
   expect(unmarshalQuantity("null")).toMatchObject({ format: "", amount: { mantissa: 0 } });
   for (const json of ['"\\u0031"', '"', '""', "{}", "true", '"\ufeff1"']) {
-    expect(() => unmarshalQuantity(json), json).toThrow("is no quantity");
+    expect(() => unmarshalQuantity(json), json).toThrow("is not a quantity");
   }
 });

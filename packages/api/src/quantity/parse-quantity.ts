@@ -12,7 +12,7 @@ import {
 
 const suffixShape = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 
-/** Finest step of a quantity: a billionth. What is finer rounds up to it. */
+/** The finest step of a quantity: a billionth. Finer values round up to it. */
 const nano = -9;
 
 /** Why a text is not a quantity: the code of the error that `parseQuantity` throws. */
@@ -34,11 +34,11 @@ export function parseQuantity(text: string): Quantity {
   const quantity = readQuantity(text);
   if (quantity instanceof Quantity) return quantity;
   const shown = text.length > 64 ? `${text.slice(0, 64)}...` : text;
-  throw new ApiError(quantity, `"${shown}" is no quantity: ${advice[quantity]}`);
+  throw new ApiError(quantity, `"${shown}" is not a quantity: ${advice[quantity]}`);
 }
 
 const advice: Readonly<Record<QuantityFault, string>> = {
-  API_QUANTITY_SHAPE: "write a number and a suffix, as in 1500m, 64Mi or 2e3",
+  API_QUANTITY_SHAPE: "write a number and a suffix, for example 1500m, 64Mi or 2e3",
   API_QUANTITY_SUFFIX:
     "use one of n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3, as suffix",
   API_QUANTITY_DIGITS: "there is no digit before the suffix",
@@ -74,7 +74,7 @@ function readInt64(text: string, scanned: ScannedQuantity, suffix: Suffix): Quan
   const read = digits.length > 15 ? BigInt(digits) : Number(digits);
   const { format } = suffix;
   if (suffix.base === 2) {
-    // At most 15 digits in all: a safe integer.
+    // At most 15 digits in total: a safe integer.
     const value = Number(read) * 2 ** suffix.exponent;
     const amount = int64Amount(negative ? 0 - value : value, 0);
     return new Quantity(amount, format, Number(read) % 8 !== 0 ? text : undefined);
@@ -88,13 +88,13 @@ function negated(value: number | bigint): number | bigint {
   return typeof value === "bigint" ? -value : 0 - value;
 }
 
-/** Kubernetes's estimate of what fits; what it refuses becomes a decimal, which shows later. */
+/** Kubernetes's estimate of what fits; anything else becomes a decimal, which shows later. */
 function fitsShort(whole: number, fraction: number, { base, exponent }: Suffix): boolean {
   if (base === 2) return fraction === 0 && whole + (exponent * 3) / 10 <= 14;
   return whole + fraction <= 18 && exponent - fraction >= nano;
 }
 
-/** Kubernetes's cheap test of whether a text is canonical already. */
+/** Kubernetes's cheap test of whether a text is already canonical. */
 function keepsSpelling(digits: string, scale: number): boolean {
   return scale % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
 }
@@ -113,7 +113,7 @@ function unlimited({ whole, fraction }: ScannedQuantity, { base, exponent }: Suf
     : decimalAmount(mantissa, exponent - fraction.length);
 }
 
-/** Rounds to billionths, which zero is not; caps binary formats; writes binary fractions as decimal. */
+/** Rounds non-zero values to billionths; caps binary formats; writes binary fractions as decimal. */
 function limited(
   { mantissa, scale }: Amount,
   format: QuantityFormat,

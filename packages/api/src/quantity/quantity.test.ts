@@ -37,7 +37,7 @@ const quantity = fc
   // A binary suffix caps at 2^63-1.
   .filter(({ text, nano }) => !text.endsWith("i") || absolute(nano) < 2n ** 63n * 10n ** 9n);
 
-/** The exact number of billionths, by way of the decimal text. */
+/** The exact number of billionths, from the decimal text. */
 function billionths(value: Quantity): bigint {
   const [whole = "", fraction = ""] = value.toDecimalText().split(".");
   return BigInt(whole + fraction.padEnd(9, "0"));
@@ -57,7 +57,7 @@ test("sums, differences and products are exact at every size", () => {
   );
 });
 
-test("control: the same quantities find arithmetic in floats", () => {
+test("control: the same quantities expose float arithmetic", () => {
   const inFloats = fc.property(
     quantity,
     quantity,
@@ -95,7 +95,7 @@ test("reading the canonical form gives the same number and the same form", () =>
   fc.assert(
     fc.property(quantity, ({ text }) => {
       const first = parseQuantity(text);
-      // Beyond E and Ei there is no suffix left, and Kubernetes writes none.
+      // There is no suffix beyond E and Ei, and Kubernetes writes none.
       fc.pre(absolute(billionths(first)) < 10n ** 30n);
       const again = parseQuantity(first.canonical());
       expect(again.canonical()).toBe(first.canonical());
@@ -105,7 +105,7 @@ test("reading the canonical form gives the same number and the same form", () =>
   );
 });
 
-test("a safe integer is given only where it is the value", () => {
+test("returns a safe integer only if it equals the value", () => {
   fc.assert(
     fc.property(quantity, ({ text }) => {
       const parsed = parseQuantity(text);
@@ -116,7 +116,7 @@ test("a safe integer is given only where it is the value", () => {
   );
 });
 
-test("operations leave their operands as they are", () => {
+test("operations do not change their operands", () => {
   const [a, b] = [parseQuantity("1Gi"), parseQuantity("1.5Gi")];
   a.add(b);
   a.sub(b);
@@ -157,13 +157,13 @@ test.each([
   ]);
 });
 
-test("negative fractions: 64 bit numbers round away from zero, decimals up", () => {
+test("negative fractions: 64-bit numbers round away from zero, decimals up", () => {
   expect(parseQuantity("-1n").value()).toBe(-1n);
   expect(parseQuantity("-0.1n").value()).toBe(1n);
   expect(parseQuantity("-1.5").roundUp(0).toString()).toBe("-2");
 });
 
-test("the smallest 64 bit integer has an opposite", () => {
+test("the smallest 64-bit integer can be negated", () => {
   expect(
     newQuantity(-(2n ** 63n), "DecimalSI")
       .neg()
@@ -171,31 +171,31 @@ test("the smallest 64 bit integer has an opposite", () => {
   ).toBe(2n ** 63n);
 });
 
-test("rounding to a finer step changes nothing, the spelling included", () => {
+test("rounding to a finer step changes nothing, not even the spelling", () => {
   const kept = parseQuantity("+5");
   expect(kept.roundUp(-3)).toBe(kept);
 });
 
-test("integers of 64 bits are at hand for what was not read through a decimal", () => {
+test("64-bit integers are available for values that were not read through a decimal", () => {
   expect(parseQuantity("1G").asInt64()).toBe(10n ** 9n);
   expect(parseQuantity("1.5Gi").asInt64()).toBeUndefined();
   expect(parseQuantity("10E").asInt64()).toBeUndefined();
   expect(parseQuantity("1m").asInt64()).toBeUndefined();
 });
 
-test("floats carry the rounding of both factors, and infinity", () => {
+test("floats have the rounding of both factors, and infinity", () => {
   expect(parseQuantity("5u").approximateFloat64()).toBe(4.9999999999999996e-6);
   expect(parseQuantity("1e400").approximateFloat64()).toBe(Number.POSITIVE_INFINITY);
   expect(parseQuantity("64Mi").approximateFloat64()).toBe(67_108_864);
 });
 
-test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY])("%s is no whole number", (value) => {
+test.each([0.5, Number.NaN, Number.POSITIVE_INFINITY])("%s is not a whole number", (value) => {
   const refused = expect.objectContaining({ code: "API_QUANTITY_INVALID" });
   expect(() => newQuantity(value, "DecimalSI")).toThrow(refused);
   expect(() => parseQuantity("1").mul(value)).toThrow(refused);
   expect(() => parseQuantity("1").roundUp(value)).toThrow(refused);
 });
 
-test("a scale beyond the limit is refused before it is expanded", () => {
+test("refuses a scale beyond the limit before expanding it", () => {
   expect(() => parseQuantity("1").scaledValue(-1e9)).toThrow("at most 100000");
 });

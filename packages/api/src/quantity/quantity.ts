@@ -34,7 +34,7 @@ export class Quantity {
   readonly format: QuantityFormat;
   #text: string | undefined;
 
-  /** `spelling`: the text to write in place of the canonical one. */
+  /** `spelling`: the text to write instead of the canonical one. */
   constructor(amount: Amount, format: QuantityFormat, spelling?: string) {
     this.amount = amount;
     this.format = format;
@@ -90,15 +90,15 @@ export class Quantity {
   }
 
   /**
-   * Multiples of `10 ** scale`. What is left over rounds away from zero, except in negative numbers
-   * that do not fit 64 bits with nine decimals, where Kubernetes's own odd answers are kept. A
-   * result beyond 64 bits comes out in full; in Kubernetes it overflows.
+   * Multiples of `10 ** scale`. The remainder rounds away from zero, except in negative numbers that do not fit
+   * into 64 bits with nine decimals, where Kubernetes's own odd answers are kept. A result beyond 64 bits is
+   * returned in full; in Kubernetes it overflows.
    */
   scaledValue(scale: number): bigint {
     return scaledAmount(this.amount, checkedScale(scale));
   }
 
-  /** {@link value} as a number, or undefined where a number could not hold it exactly. */
+  /** {@link value} as a number, or undefined if a number cannot hold it exactly. */
   asSafeInteger(): number | undefined {
     const { mantissa, scale, decimal } = this.amount;
     if (scale === 0 && typeof mantissa === "number" && !decimal) return mantissa;
@@ -107,14 +107,14 @@ export class Quantity {
   }
 
   /**
-   * The whole number that this is, where Kubernetes has it at hand in 64 bits. Undefined for
-   * fractions, for numbers too large, and for all that was read through a decimal, such as `1.5Gi`.
+   * The whole number that this is, if Kubernetes has it in 64 bits. Undefined for fractions, for numbers that
+   * are too large, and for everything that was read through a decimal, such as `1.5Gi`.
    */
   asInt64(): bigint | undefined {
     return amountAsInt64(this.amount);
   }
 
-  /** A float near the number; infinite where it is beyond all floats. For display and ratios only. */
+  /** A float near the number; infinite if it is beyond all floats. For display and ratios only. */
   approximateFloat64(): number {
     return approximateFloat(this.amount);
   }
@@ -125,19 +125,19 @@ export class Quantity {
     return rounded === this.amount ? this : new Quantity(rounded, this.format);
   }
 
-  /** The number in full, as `1610612736.000000000`. Trailing zeros show the precision kept. */
+  /** The number in full, such as `1610612736.000000000`. Trailing zeros show the precision. */
   toDecimalText(): string {
     return decimalText(BigInt(this.amount.mantissa), this.amount.scale);
   }
 
-  /** The one text that every spelling of this number in this format comes down to. */
+  /** The canonical text of this number in this format, whatever its spelling. */
   canonical(): string {
     return canonicalText(this.amount, this.format);
   }
 
   /**
-   * What Kubernetes writes: the canonical form, unless the text that was parsed looked canonical
-   * enough to keep (`+1`, `5.` and `2E3` are kept).
+   * What Kubernetes writes: the canonical form, unless the parsed text looked canonical enough to keep (`+1`,
+   * `5.` and `2E3` are kept).
    */
   toString(): string {
     this.#text ??= this.canonical();
@@ -191,6 +191,6 @@ function whole(value: number | bigint): number | bigint {
 
 function checkedScale(scale: number): number {
   if (Number.isInteger(scale) && Math.abs(scale) <= maxQuantityExponent) return scale;
-  const message = `the scale ${scale} is not a whole number of at most ${maxQuantityExponent}`;
+  const message = `the scale ${scale} is not a whole number of at most ${maxQuantityExponent}; use a smaller one`;
   throw new ApiError("API_QUANTITY_INVALID", message);
 }

@@ -1,16 +1,16 @@
-/** Longest text of a quantity; a longer one is refused before its digits are looked at. */
+/** The maximum length of a quantity's text; longer text is refused without reading its digits. */
 export const maxQuantityLength = 4096;
 
-/** The parts of a quantity's text, before anything is known of its suffix. */
+/** The parts of a quantity's text, before its suffix is interpreted. */
 export interface ScannedQuantity {
   readonly negative: boolean;
-  /** Digits before the point without leading zeros; `0` where there are none. */
+  /** Digits before the point without leading zeros; `0` if there are none. */
   readonly whole: string;
   /** Digits after the point, as written. */
   readonly fraction: string;
   /** Whether any digit was written before the suffix: `Gi` and `.` have none. */
   readonly hasDigits: boolean;
-  /** All that follows the number. */
+  /** Everything after the number. */
   readonly suffix: string;
 }
 
@@ -20,7 +20,7 @@ const point = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
 
-/** Splits a text into number and suffix. Takes any text: a number may lack its digits altogether. */
+/** Splits a text into number and suffix. Accepts any text: a number may have no digits at all. */
 export function scanQuantity(text: string): ScannedQuantity {
   const first = text.charCodeAt(0);
   const start = first === minus || first === plus ? 1 : 0;

@@ -58,12 +58,12 @@ const byPowerOf1024: ReadonlyMap<number, string> = new Map(
 
 const exponentText = /^[eE]([+-]?[0-9]+)$/;
 
-/** What a suffix means, or undefined where it means nothing. */
+/** What a suffix means, or undefined if it is unknown. */
 export function interpretSuffix(text: string): Suffix | undefined {
   return byText.get(text) ?? interpretExponent(text);
 }
 
-/** Exponents are read as 64 bit integers and then cut to 32 bits: `e4294967299` is `e3`. */
+/** Exponents are read as 64-bit integers and then cut to 32 bits: `e4294967299` is `e3`. */
 function interpretExponent(text: string): Suffix | undefined {
   const digits = exponentText.exec(text)?.[1];
   if (digits === undefined) return undefined;

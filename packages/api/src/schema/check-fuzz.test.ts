@@ -18,13 +18,13 @@ describe("over 10,000 random objects", () => {
 
 describe("the same fuzzer finds a check that", () => {
   const sabotaged: Readonly<Record<string, Check>> = {
-    "takes an unknown field": (schema, value, options) =>
+    "accepts an unknown field": (schema, value, options) =>
       check(schema, value, { ...options, strict: false }),
-    "refuses what is valid, now and then": (schema, value, options) =>
+    "refuses a valid value now and then": (schema, value, options) =>
       JSON.stringify(value).includes('"name":""')
         ? { valid: false, value, issues: [] }
         : check(schema, value, options),
-    "throws at null": (schema, value, options) => {
+    "throws on null": (schema, value, options) => {
       if (JSON.stringify(value).includes("[null")) throw new TypeError("null");
       return check(schema, value, options);
     },
@@ -32,7 +32,7 @@ describe("the same fuzzer finds a check that", () => {
       const result = check(schema, value, options);
       return result.valid ? { ...result, value: structuredClone(value) } : result;
     },
-    "drops unknown fields from what it is given": (schema, value, options) => {
+    "drops unknown fields from its input": (schema, value, options) => {
       const result = check(schema, value, options);
       for (const { code, path } of result.issues)
         if (code === "unknown-field") remove(value, path as Path);
@@ -55,7 +55,7 @@ describe("the same fuzzer finds a check that", () => {
   });
 });
 
-/** Throws objects at a check until one of its promises is broken; says which, and by what. */
+/** Passes objects to a check until it breaks one of its promises; returns which, and with what. */
 function fuzz(subject: Check, count: number, seed: number): string | undefined {
   const random = randomFrom(seed);
   for (let run = 0; run < count; run++) {
@@ -75,7 +75,7 @@ function wellFormed(subject: Check, schema: SchemaNode, random: Random): string 
   return undefined;
 }
 
-/** One fault in such an object is found, at its place, and nothing else is. */
+/** One fault in such an object is found in its place, and nothing else is. */
 function faulted(subject: Check, schema: SchemaNode, random: Random): string | undefined {
   const value = sample(schema, random);
   const at = plantFault(schema, value, random);
@@ -92,7 +92,7 @@ function noisy(subject: Check, schema: SchemaNode, random: Random): string | und
   return typeof result === "string" ? result : undefined;
 }
 
-/** Calls a check and looks at what it must do for any value. */
+/** Calls a check and verifies what it must do for any value. */
 function promises(
   subject: Check,
   schema: SchemaNode,
@@ -113,7 +113,7 @@ function promises(
   return result;
 }
 
-/** Puts one fault into a valid object and says where. */
+/** Puts one fault into a valid object and returns its place. */
 function plantFault(schema: SchemaNode, value: unknown, random: Random): Path {
   const places = [...objectsOf(schema, value, [])];
   const { node, object, path } = pick(places, random);
@@ -158,7 +158,7 @@ function* objectsOf(node: SchemaNode, value: unknown, path: Path): Generator<Pla
   }
 }
 
-/** A valid object whose JSON has lost, gained or swapped some bytes, if that still is JSON. */
+/** A valid object whose JSON has lost, gained or swapped some bytes, if that is still JSON. */
 function scrambled(schema: SchemaNode, random: Random): unknown {
   const bytes = [...JSON.stringify(sample(schema, random))];
   for (let edits = 1 + Math.floor(random() * 3); edits > 0; edits--) {

@@ -3,8 +3,8 @@ import { describeValue, type Issue } from "./issue.ts";
 import { type KnownObject, type SchemaForOptions, schemaFor } from "./object-kinds.ts";
 
 /**
- * Checks an object by the schema that its `apiVersion` and `kind` name; otherwise as {@link check}.
- * Where they name nothing that is known, that is the one issue.
+ * Checks an object against the schema that its `apiVersion` and `kind` name; otherwise like {@link check}. If
+ * they name no known kind, that is the only issue.
  */
 export function checkObject(
   value: unknown,
@@ -27,6 +27,6 @@ function unknownKind(value: unknown): Issue {
   }
   const { apiVersion, kind } = value as { apiVersion?: unknown; kind?: unknown };
   const found = `apiVersion is ${describeValue(apiVersion)}, kind is ${describeValue(kind)}`;
-  const message = `kind and apiVersion name no known object: ${found}`;
+  const message = `kind and apiVersion do not name a known object: ${found}`;
   return { code: "unknown-kind", path: ["kind"], message };
 }

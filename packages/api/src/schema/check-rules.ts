@@ -3,7 +3,7 @@ import type { Rules } from "./rules.ts";
 import type { SchemaNode } from "./schema.ts";
 
 /**
- * What is wrong with a value of the right type by the rules of its CRD, or `undefined`.
+ * The fault of a value of the right type by the rules of its CRD, or `undefined`.
  *
  * Expressions (`validations`) are not run here: only the API server has their language.
  */
@@ -25,7 +25,7 @@ function checkNumber({ minimum, maximum }: Rules, value: number): string | undef
 
 function checkString(node: SchemaNode, rules: Rules, value: string): string | undefined {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = rules;
-  // The API server counts code points; no limit is near enough to zero for that to cost anything.
+  // The API server counts code points. No limit is so low that this costs anything.
   const length =
     value.length > maxLength || value.length < minLength ? [...value].length : minLength;
   if (length < minLength)

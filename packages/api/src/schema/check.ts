@@ -17,30 +17,30 @@ import type {
 import { suggest } from "./suggest.ts";
 import { isTime } from "./time.ts";
 
-/** How {@link check} looks at a value. */
+/** Options of {@link check}. */
 export interface CheckOptions {
   /** Report every field that the schema does not have. Default: such fields are kept and ignored. */
   readonly strict?: boolean;
   /** Report what the API server would refuse by the CRD: bounds, lengths, patterns, closed enums. */
   readonly rules?: boolean;
-  /** Stop after this many issues, so a list of this length may not be all. Default 100. */
+  /** Stop after this many issues; a list of this length may be incomplete. Default 100. */
   readonly maxIssues?: number;
-  /** Stop after this many values, so that shared references cannot multiply. Default 1,000,000. */
+  /** Stop after this many values, so that shared references cannot multiply the work. Default 1,000,000. */
   readonly maxValues?: number;
 }
 
-/** What {@link check} found. `value` is what was given: the same object, unchanged. */
+/** What {@link check} found. `value` is the given object itself, unchanged. */
 export type CheckResult<T> =
   | { readonly valid: true; readonly value: T; readonly issues: readonly [] }
   | { readonly valid: false; readonly value: unknown; readonly issues: readonly Issue[] };
 
 /**
- * Checks a value against a schema, and gives it back as it is.
+ * Checks a value against a schema, and returns it unchanged.
  *
- * Takes any value at all: never throws, never changes or copies what it is given, and looks no
- * deeper than the schema does. `null` in an optional field counts as absent, as the API server has
- * it; in a list or map it is a fault. Strings with known values may have others. A whole number
- * passes if it fits the field's width; beyond 2^53 it has been rounded by `JSON.parse` already.
+ * Accepts any value: never throws, never changes or copies it, and looks no deeper than the schema. `null` in
+ * an optional field counts as absent, as in the API server; in a list or map it is a fault. Strings with known
+ * values may have others. A whole number passes if it fits the field's width; beyond 2^53 `JSON.parse` has
+ * already rounded it.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ export function check<T>(
   try {
     visit(schema, value, run);
   } catch {
-    // Only a getter or a proxy can throw here; what it throws is not looked at, it may throw again.
+    // Only a getter or a proxy can throw here; its error is not read, because that may throw again.
     run.report("unreadable", "cannot be read: a property of the value throws when it is read");
   }
   const { issues } = run;
@@ -70,10 +70,10 @@ export function check<T>(
 /** One call of {@link check}. */
 class Run {
   readonly issues: Issue[] = [];
-  /** Where the walk is: the first `depth` steps. Copied only for an issue. */
+  /** The present path: the first `depth` steps. Copied only for an issue. */
   readonly path: (string | number)[] = [];
   depth = 0;
-  /** Whether no further issue would be taken, so that there is no point in going on. */
+  /** Whether the list of issues is full, so that there is no point in continuing. */
   full = false;
   readonly strict: boolean;
   readonly rules: boolean;
@@ -95,11 +95,11 @@ class Run {
     this.full = this.issues.length >= this.#maxIssues;
   }
 
-  /** Counts the entries of a list or object that is about to be walked; `false` once it is too many. */
+  /** Counts the entries of a list or object before walking it; `false` once there are too many. */
   enter(entries: number): boolean {
     this.#valuesLeft -= entries;
     if (this.#valuesLeft >= 0) return true;
-    this.report("too-large", "was not checked any further: the object holds too many values");
+    this.report("too-large", "was not checked any further: the object has too many values");
     this.full = true;
     return false;
   }
@@ -112,7 +112,7 @@ function visit(node: SchemaNode, value: unknown, run: Run): void {
   }
 }
 
-/** Reports what is wrong with the type of a value and of all within it; `false` if it is its own. */
+/** Reports what is wrong with the type of a value and of everything in it; `false` if its own type is wrong. */
 function isOfType(node: SchemaNode, value: unknown, run: Run): boolean {
   switch (node.kind) {
     case "string":
@@ -225,7 +225,7 @@ function hasFields(node: ObjectNode, value: unknown, run: Run): boolean {
   return true;
 }
 
-/** Visits what a field holds; returns 1 where that counts as a required field that is there. */
+/** Visits the value of a field; returns 1 if it counts as a present required field. */
 function visitField({ schema, required }: FieldNode, value: unknown, run: Run): 0 | 1 {
   if (value === undefined || (value === null && schema.kind !== "nullable")) return 0;
   visit(schema, value, run);

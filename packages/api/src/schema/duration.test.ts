@@ -9,7 +9,7 @@ test.each(["0", "1h", "-1.5h", "1h30m2.5s", "100ms", "7us", "7µs", ".5s", "1.s"
 );
 
 test.each(["", "1", "h", "1d", "1 h", "1h ", "--1h", ".s", "1h30", "9".repeat(100_000)])(
-  "%j is none",
+  "%j is not a duration",
   (text) => {
     expect(isDuration(text)).toBe(false);
   },
@@ -22,10 +22,10 @@ test.each([
   ["1h0.5s", 3_600_500],
   ["0", 0],
   ["7us", 0.007],
-])("%s has its milliseconds", (text, milliseconds) => {
+])("%s has the right milliseconds", (text, milliseconds) => {
   expect(durationMilliseconds(text)).toBeCloseTo(milliseconds, 6);
 });
 
-test("what is no duration has none", () => {
+test("other text has no milliseconds", () => {
   expect(durationMilliseconds("5")).toBeUndefined();
 });

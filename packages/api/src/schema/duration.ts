@@ -1,13 +1,13 @@
 import type { Schema } from "./schema.ts";
 
-/** A length of time, as Go writes it: `1h30m`, `2.5s`, `100ms`. */
+/** A duration in Go's format: `1h30m`, `2.5s`, `100ms`. */
 export type Duration = string;
 
 export const DurationSchema: Schema<Duration> = { kind: "string", format: "duration" };
 
 const pattern = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
 
-/** Whether a string is a {@link Duration}. Each number has its unit, but for a lone `0`. */
+/** Whether a string is a {@link Duration}. Each number needs a unit, except a lone `0`. */
 export function isDuration(text: string): boolean {
   return pattern.test(text);
 }
@@ -23,7 +23,7 @@ const milliseconds: Readonly<Record<string, number>> = {
   h: 3_600e3,
 };
 
-/** Milliseconds of a {@link Duration}, fractions and signs included; `undefined` for any other text. */
+/** Milliseconds of a {@link Duration}, including fractions and signs; `undefined` for any other text. */
 export function durationMilliseconds(text: string): number | undefined {
   if (text.length > 100 || !isDuration(text)) return undefined;
   let sum = 0;

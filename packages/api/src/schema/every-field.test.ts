@@ -29,7 +29,7 @@ const objects = Object.entries(kinds).map(([kind, [apiVersion, definition]]) => 
 });
 
 describe("an object with every field that KubeVirt publishes", () => {
-  test.each(objects)("passes strict and comes back as it was: $kind", ({ object }) => {
+  test.each(objects)("passes strict and is returned unchanged: $kind", ({ object }) => {
     const input = structuredClone(object);
     const result = checkObject(input, { strict: true });
     expect(result.issues).toEqual([]);
@@ -38,7 +38,7 @@ describe("an object with every field that KubeVirt publishes", () => {
     expect(JSON.stringify(result.value)).toBe(JSON.stringify(object));
   });
 
-  test.each(objects)("one more field anywhere is found: $kind", ({ object, schema }) => {
+  test.each(objects)("an additional field is found anywhere: $kind", ({ object, schema }) => {
     const input = structuredClone(object);
     for (const [path, inner] of objectsOf(schema, input)) {
       inner["notAField"] = 1;
@@ -56,7 +56,7 @@ describe("an object with every field that KubeVirt publishes", () => {
 
 type Json = Record<string, unknown>;
 
-/** Every object of the value that has fields known by name, and its path. */
+/** Every object in the value with known field names, and its path. */
 function* objectsOf(
   node: SchemaNode,
   value: unknown,
@@ -79,7 +79,7 @@ function* objectsOf(
   }
 }
 
-/** The declared fields that no object at the same place has, list indexes and keys left out. */
+/** The declared fields that no object at the same place has, ignoring list indexes and keys. */
 function* missingFields(node: SchemaNode, value: unknown, path: string): Generator<string> {
   if (node.kind === "array") yield* missingFields(node.items, (value as unknown[])[0], path);
   if (node.kind === "map") yield* missingFields(node.values, Object.values(value as Json)[0], path);

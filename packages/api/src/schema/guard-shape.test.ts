@@ -6,7 +6,7 @@ const sound = { spec: { domain: { devices: {} } } };
 const odd = { spec: { domain: { devices: {} }, volumes: [null] } };
 const bare = { spec: {} };
 
-test("the first problem is told with its field; what is missing is not of the wrong type", () => {
+test("reports the first problem with its field; a missing field does not have the wrong type", () => {
   expect(shapeProblem(VirtualMachineInstanceSchema, sound)).toBeUndefined();
   expect(shapeProblem(VirtualMachineInstanceSchema, odd)?.path).toBe("spec.volumes[0]");
   expect(shapeProblem(VirtualMachineInstanceSchema, bare)?.path).toBe("spec.domain");
@@ -26,7 +26,7 @@ const run = (value: unknown, cause: Error): (() => unknown) => {
     });
 };
 
-test("a failure over a value of another shape names the field; an error that says more stays", () => {
+test("a failure on a value of another shape names the field; an error that says more is kept", () => {
   expect(run(odd, new TypeError("x"))).toThrow("spec.volumes[0]");
   expect(run(sound, new TypeError("x"))).toThrow("sound");
   expect(run(odd, new Own("the name is taken"))).toThrow("the name is taken");

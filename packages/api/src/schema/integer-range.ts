@@ -1,16 +1,16 @@
 import type { IntegerFormat } from "./schema.ts";
 
-/** The least and the greatest value of an integer, both included. */
+/** The smallest and the largest value of an integer, both included. */
 export interface IntegerRange {
   readonly minimum: number;
   readonly maximum: number;
 }
 
 /**
- * What fits each {@link IntegerFormat}.
+ * The range of each {@link IntegerFormat}.
  *
- * A JSON number beyond 2^53 has been rounded before anyone here sees it, so the ends of the 64-bit
- * ranges are the rounded ones: `18446744073709551615` is read as 2^64 and must pass.
+ * A JSON number beyond 2^53 is already rounded when it is read, so the ends of the 64-bit ranges are the
+ * rounded ones: `18446744073709551615` is read as 2^64 and must pass.
  */
 export const integerRanges: Readonly<Record<IntegerFormat, IntegerRange>> = {
   int: { minimum: -(2 ** 63), maximum: 2 ** 63 },

@@ -1,28 +1,28 @@
-/** What kind of fault an {@link Issue} is. */
+/** The kind of an {@link Issue}. */
 export type IssueCode =
   /** The value has the wrong JSON type. */
   | "type"
-  /** A field that must be there is absent or `null`. */
+  /** A required field is absent or `null`. */
   | "required"
-  /** Strict only: there is no such field. */
+  /** Only in strict mode: the field is unknown. */
   | "unknown-field"
-  /** A time, a duration or a quantity that is not written as one. */
+  /** A malformed time, duration or quantity. */
   | "format"
   /** A number that does not fit the field's width or sign. */
   | "range"
-  /** Only where asked for: a bound, length, pattern or closed enum of the CRD. */
+  /** Only on request: a bound, length, pattern or closed enum of the CRD. */
   | "rule"
-  /** `apiVersion` and `kind` name nothing that this package knows. */
+  /** `apiVersion` and `kind` name no known kind. */
   | "unknown-kind"
-  /** The object was not looked at to the end: it holds too many values. */
+  /** The object was not checked to the end: it has too many values. */
   | "too-large"
-  /** Reading a property threw; the value is no plain data. */
+  /** Reading a property threw an error; the value is not plain data. */
   | "unreadable";
 
 /** Steps from the root of an object to a value: field names and list indexes. */
 export type Path = readonly (string | number)[];
 
-/** One fault of an object. */
+/** One fault in an object. */
 export interface Issue {
   readonly code: IssueCode;
   readonly path: Path;
@@ -33,7 +33,7 @@ export interface Issue {
 const plainKey = /^[A-Za-z_$][\w$-]*$/;
 const longestShown = 80;
 
-/** A path as people write it: `spec.volumes[0].name`, `metadata.labels["a/b"]`; the root is `(root)`. */
+/** A path in its usual form: `spec.volumes[0].name`, `metadata.labels["a/b"]`; the root is `(root)`. */
 export function formatPath(path: Path): string {
   let text = "";
   for (const step of path) {
@@ -44,7 +44,7 @@ export function formatPath(path: Path): string {
   return text === "" ? "(root)" : text;
 }
 
-/** A found value in a few words, cut where it is long: `the string "abc"`, `a list`. */
+/** A found value in a few words, cut if it is long: `the string "abc"`, `a list`. */
 export function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
@@ -55,7 +55,7 @@ export function describeValue(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** A string in quotes, cut where it is long. */
+/** A quoted string, cut if it is long. */
 export function quote(text: string): string {
   return JSON.stringify(shorten(text));
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as everything from "./index.ts";
 import type { ArrayNode, FieldNode, IntegerFormat, SchemaNode } from "./schema.ts";
 
-/** Kinds that have no definition of their own in the list: the same as those on the right. */
+/** Kinds without their own definition in the list; they equal those on the right. */
 const variants: Readonly<Record<string, string>> = {
   VirtualMachineClusterInstancetype: "VirtualMachineInstancetype",
   VirtualMachineClusterPreference: "VirtualMachinePreference",
@@ -12,13 +12,13 @@ const variants: Readonly<Record<string, string>> = {
 /** Kinds of API groups that the list leaves out. */
 const unlisted: ReadonlySet<string> = new Set(["VirtualMachinePool"]);
 
-/** Definitions that go by another name here, because two of KubeVirt's share their last part. */
+/** Definitions with another name here, because two of KubeVirt's share their last part. */
 const renamed: Readonly<Record<string, string>> = {
   "k8s.io.api.core.v1.PersistentVolumeClaimVolumeSource": "CorePersistentVolumeClaimVolumeSource",
   "v1beta1.DataVolumeSource": "CdiDataVolumeSource",
 };
 
-/** Definitions that are no objects. */
+/** Definitions that are not objects. */
 const scalars: Readonly<Record<string, string>> = {
   Time: "string:date-time",
   Duration: "string",
@@ -83,7 +83,7 @@ function shortName(name: string): string {
   return renamed[name] ?? name.split(".").at(-1) ?? name;
 }
 
-/** Our definitions, written as KubeVirt's list is. */
+/** Our definitions in the format of KubeVirt's list. */
 const ours: ReadonlyMap<string, readonly string[]> = (() => {
   const names = new Map<unknown, string>();
   for (const [name, node] of Object.entries(everything as Record<string, unknown>)) {

@@ -26,11 +26,11 @@ describe("schemaFor", () => {
     ["VirtualMachine"],
     [null],
     [undefined],
-  ])("knows nothing of %j", (object) => {
+  ])("does not know %j", (object) => {
     expect(schemaFor(object)).toBeUndefined();
   });
 
-  test("takes another root of the API groups", () => {
+  test("accepts another root for the API groups", () => {
     const object = {
       apiVersion: "instancetype.vm.example/v1beta1",
       kind: "VirtualMachinePreference",
@@ -43,7 +43,7 @@ describe("schemaFor", () => {
 });
 
 describe("checkObject", () => {
-  test("checks by the schema that the object names", () => {
+  test("checks against the schema that the object names", () => {
     const value = { apiVersion: "kubevirt.io/v1", kind: "VirtualMachine" };
     expect(checkObject(value).issues.map(({ message }) => message)).toEqual(["spec must be set"]);
     const policy = {
@@ -60,9 +60,9 @@ describe("checkObject", () => {
     [undefined, "(root) must be an object with apiVersion and kind; found nothing"],
     [
       { kind: "Pod", apiVersion: "v1" },
-      'kind and apiVersion name no known object: apiVersion is the string "v1", kind is the string "Pod"',
+      'kind and apiVersion do not name a known object: apiVersion is the string "v1", kind is the string "Pod"',
     ],
-  ])("says of %j what is wrong", (value, message) => {
+  ])("says what is wrong with %j", (value, message) => {
     expect(checkObject(value).issues.map((issue) => issue.message)).toEqual([message]);
   });
 

@@ -50,13 +50,13 @@ export type ObjectKindName = keyof ObjectTypes;
 /** An object of one of the kinds. */
 export type KnownObject = ObjectTypes[ObjectKindName];
 
-/** How an object of a kind is named in the API. */
+/** The API names of a kind of object. */
 export interface ObjectKind<T = KnownObject> {
-  /** What stands before the API group and its dot: `instancetype`, `migrations`, `pool`, or nothing. */
+  /** The prefix of the API group: `instancetype`, `migrations`, `pool`, or nothing. */
   readonly subgroup: "" | "instancetype" | "migrations" | "pool";
-  /** The version that is stored. */
+  /** The stored version. */
   readonly version: string;
-  /** Versions of the same schema that are served for old clients. */
+  /** Older versions of the same schema that are still served. */
   readonly deprecatedVersions: readonly string[];
   readonly plural: string;
   readonly scope: "Namespaced" | "Cluster";
@@ -154,8 +154,8 @@ export interface SchemaForOptions {
 }
 
 /**
- * The schema of an object by its `apiVersion` and `kind`; `undefined` where they name nothing that
- * is known. Deprecated versions count. Takes any value.
+ * The schema of an object by its `apiVersion` and `kind`; `undefined` if they name no known kind. Deprecated
+ * versions count. Accepts any value.
  */
 export function schemaFor(
   object: unknown,
@@ -166,6 +166,6 @@ export function schemaFor(
   const found = objectKinds[kind as ObjectKindName];
   const versions = [found.version, ...found.deprecatedVersions];
   const named = versions.some((version) => `${groupOf(found, group)}/${version}` === apiVersion);
-  // Which member of the union it is, `kind` says; the schema is read, never written to.
+  // `kind` decides which member of the union it is; the schema is only read.
   return named ? (found.schema as SchemaNode) : undefined;
 }

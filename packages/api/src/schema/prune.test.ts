@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type VirtualMachineInstance, VirtualMachineInstanceSchema } from "./index.ts";
 import { prune } from "./prune.ts";
 
-test("what the schema does not know goes, at any depth", () => {
+test("removes unknown fields at any depth", () => {
   const value = {
     surprise: 1,
     metadata: { labels: { "any/key": "b" }, surprise: {} },

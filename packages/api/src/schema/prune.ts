@@ -1,8 +1,8 @@
 import type { Schema, SchemaNode } from "./schema.ts";
 
 /**
- * A copy of a value without the fields that its schema does not know, as the API server stores it.
- * What has another shape than the schema is left as it is.
+ * A copy of a value without the fields that its schema does not know, as the API server stores it. Parts that
+ * do not match the schema are kept as they are.
  */
 export function prune<T>(schema: Schema<T>, value: T): T {
   return pruned(schema, value) as T;
@@ -26,7 +26,7 @@ function prunedFields(value: object, schemaOf: (key: string) => SchemaNode | und
   const copy: Record<string, unknown> = {};
   for (const [key, field] of Object.entries(value)) {
     const schema = schemaOf(key);
-    // Assigned, __proto__ would become the copy's prototype.
+    // An assignment to __proto__ would set the copy's prototype.
     if (schema && key !== "__proto__") copy[key] = pruned(schema, field);
   }
   return copy;

@@ -4,7 +4,7 @@ import { readQuantity } from "../quantity/index.ts";
 import { isQuantityText, quantityPattern } from "./quantity-input.ts";
 
 test.each(["0", "1.5Gi", "-3m", "+.5", "1e3", "1E-2", "5.", "12Ki", "9".repeat(1000)])(
-  "%s is written as a quantity",
+  "%s is a valid quantity",
   (text) => {
     expect(isQuantityText(text)).toBe(true);
   },
@@ -29,7 +29,7 @@ test("a quantity is what matches the pattern and can be parsed", () => {
   );
 });
 
-test("a text that the parser takes for too long is none", () => {
+test("a text that is too long for the parser is not one", () => {
   expect(isQuantityText("9".repeat(4096))).toBe(true);
   expect(isQuantityText("9".repeat(4097))).toBe(false);
 });

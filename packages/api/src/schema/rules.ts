@@ -1,8 +1,8 @@
 /**
- * What the API server checks of a value beyond its type, because the CRD says so.
+ * What the API server checks in a value in addition to its type, because the CRD says so.
  *
- * {@link check} looks at bounds, lengths, patterns and closed enums only when asked to (`rules`):
- * objects that were stored before a rule was added break it and are still read.
+ * {@link check} looks at bounds, lengths, patterns and closed enums only on request (`rules`): objects that
+ * were stored before a rule was added may break it but are still read.
  */
 export interface Rules {
   readonly minimum?: number;
@@ -10,23 +10,23 @@ export interface Rules {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly maxItems?: number;
-  /** A regular expression that works in Go and in JavaScript alike. */
+  /** A regular expression that works in both Go and JavaScript. */
   readonly pattern?: string;
-  /** No other string than the known ones is taken. */
+  /** Only the known strings are accepted. */
   readonly closed?: true;
-  /** What the API server fills in where the field is absent. Never filled in by {@link check}. */
+  /** The value that the API server fills in for a missing field. {@link check} never does. */
   readonly default?: string | boolean | number;
-  /** The API server keeps `null` as it is; otherwise it drops the field. */
+  /** The API server keeps `null`; otherwise it drops the field. */
   readonly nullable?: true;
-  /** The API server keeps fields that it does not know. */
+  /** The API server keeps unknown fields. */
   readonly preserveUnknownFields?: true;
   /** The API server replaces the object as a whole on server-side apply. */
   readonly atomic?: true;
-  /** Expressions in the Common Expression Language; only the API server runs them. */
+  /** Expressions in the Common Expression Language; only the API server evaluates them. */
   readonly validations?: readonly Validation[];
 }
 
-/** An expression that must be true, and what the API server says where it is not. */
+/** An expression that must be true, and the API server's message if it is not. */
 export interface Validation {
   readonly rule: string;
   readonly message: string;

@@ -16,13 +16,13 @@ interface Example {
   flag?: boolean;
 }
 
-test("an object keeps its fields in order and knows which must be there", () => {
+test("an object keeps its fields in order and knows which are required", () => {
   const schema = object<Example>({ name: required(string), flag: boolean });
   expect(schema).toMatchObject({ kind: "object", required: ["name"] });
   expect(schema.kind === "object" && [...schema.fields.keys()]).toEqual(["name", "flag"]);
 });
 
-test("rules are added to those that are there, on a copy", () => {
+test("rules are added to existing ones, on a copy", () => {
   const one = withRules(string, { minLength: 1 });
   expect(withRules(one, { maxLength: 2 }).rules).toEqual({ minLength: 1, maxLength: 2 });
   expect(one.rules).toEqual({ minLength: 1 });
@@ -49,7 +49,7 @@ test("a table that disagrees with its interface does not compile", () => {
   expect([narrow, open]).toHaveLength(2);
 });
 
-test("a value of one's own is described with the same builders, from outside", () => {
+test("external code describes its own values with the same builders", () => {
   interface Handoff {
     podUid: string;
     ports?: Record<string, number>;

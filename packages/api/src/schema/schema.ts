@@ -4,12 +4,12 @@ import type { Rules } from "./rules.ts";
  * The description of a JSON value of type `T`: a small tree of plain data, cheap to build, from which
  * {@link check}, the CRDs and the zod schemas are derived.
  *
- * `T` is invariant: a schema that lacks a field of the interface, has one more, or disagrees about
- * what is optional does not compile.
+ * `T` is invariant: a schema that lacks a field of the interface, has an extra one, or disagrees about what is
+ * optional does not compile.
  */
 export type Schema<T> = SchemaNode & { readonly "~type"?: (value: T) => T };
 
-/** What a {@link Schema} is made of. */
+/** The parts of a {@link Schema}. */
 export type SchemaNode =
   | StringNode
   | BooleanNode
@@ -27,11 +27,11 @@ interface Ruled {
   readonly rules?: Rules;
 }
 
-/** A string, perhaps in a format, perhaps with values that are known to mean something. */
+/** A string, optionally with a format or with known values. */
 export interface StringNode extends Ruled {
   readonly kind: "string";
   readonly format?: "date-time" | "duration";
-  /** The values that v1.9.0 gives a meaning. Reading accepts others; admission decides. */
+  /** The values that have a meaning in v1.9.0. Reading accepts others; admission decides. */
   readonly known?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export interface QuantityNode extends Ruled {
   readonly kind: "quantity";
 }
 
-/** A number or its name. */
+/** A number or the name of one. */
 export interface IntOrStringNode extends Ruled {
   readonly kind: "int-or-string";
 }
@@ -66,21 +66,21 @@ export interface ArrayNode extends Ruled {
   readonly kind: "array";
   readonly items: SchemaNode;
   readonly listType?: "atomic" | "set" | "map";
-  /** The fields that tell two items of a `map` list apart. */
+  /** The fields that identify the items of a `map` list. */
   readonly listMapKeys?: readonly string[];
 }
 
-/** An object with free keys. */
+/** An object with arbitrary keys. */
 export interface MapNode extends Ruled {
   readonly kind: "map";
   readonly values: SchemaNode;
 }
 
-/** An object with fields known by name. */
+/** An object with named fields. */
 export interface ObjectNode extends Ruled {
   readonly kind: "object";
   readonly fields: ReadonlyMap<string, FieldNode>;
-  /** The names of those that must be there. */
+  /** The names of the required fields. */
   readonly required: readonly string[];
 }
 
@@ -90,12 +90,12 @@ export interface FieldNode {
   readonly required: boolean;
 }
 
-/** An object of which nothing is known. */
+/** An object with unknown content. */
 export interface AnyObjectNode extends Ruled {
   readonly kind: "any-object";
 }
 
-/** A value for which `null` is not the same as absent. */
+/** A value for which `null` differs from absent. */
 export interface NullableNode extends Ruled {
   readonly kind: "nullable";
   readonly inner: SchemaNode;
@@ -115,12 +115,12 @@ export type Empty = Record<string, never>;
 /** An object with any content. */
 export type JsonObject = Record<string, unknown>;
 
-/** A field that must be there; made by {@link required}. */
+/** A required field; created by {@link required}. */
 export interface RequiredField<T> {
   readonly required: Schema<T>;
 }
 
-/** What {@link object} takes: every field of `T`, wrapped in {@link required} where `T` demands it. */
+/** The argument of {@link object}: every field of `T`, wrapped in {@link required} if `T` requires it. */
 export type Shape<T> = {
   readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
     ? Schema<Exclude<T[K], undefined>>
@@ -138,7 +138,7 @@ export const uint8: Schema<number> = { kind: "integer", format: "uint8" };
 export const uint32: Schema<number> = { kind: "integer", format: "uint32" };
 export const uint64: Schema<number> = { kind: "integer", format: "uint64" };
 
-/** A string of which some values are known. */
+/** A string with some known values. */
 export function openEnum<const Values extends readonly string[]>(
   known: Values,
 ): Schema<OpenEnum<Values>> {
@@ -153,27 +153,27 @@ export function array<T>(
   return { kind: "array", items, ...list };
 }
 
-/** An object with free keys and values of one kind. */
+/** An object with arbitrary keys and values of one kind. */
 export function map<T>(values: Schema<T>): Schema<Record<string, T>> {
   return { kind: "map", values };
 }
 
-/** An object with free content, which is kept and never looked into. */
+/** An object with arbitrary content, which is kept but not checked. */
 export function anyObject(): Schema<JsonObject> {
   return { kind: "any-object" };
 }
 
-/** A value that may be `null`, and for which `null` is not the same as absent. */
+/** A value that may be `null`, where `null` differs from absent. */
 export function nullable<T>(inner: Schema<T>): Schema<T | null> {
   return { kind: "nullable", inner };
 }
 
-/** Marks a field that must be there. */
+/** Marks a required field. */
 export function required<T>(schema: Schema<T>): RequiredField<T> {
   return { required: schema };
 }
 
-/** Adds {@link Rules} to those that a schema has. */
+/** Adds {@link Rules} to those of a schema. */
 export function withRules<T>(schema: Schema<T>, rules: Rules): Schema<T> {
   return { ...schema, rules: { ...schema.rules, ...rules } };
 }
@@ -182,7 +182,7 @@ export function withRules<T>(schema: Schema<T>, rules: Rules): Schema<T> {
 export function object<T>(shape: Shape<T>, rules?: Rules): Schema<T> {
   const fields = new Map<string, FieldNode>();
   const requiredNames: string[] = [];
-  // The mapped type is opaque while T is; every value is one or the other by construction.
+  // The mapped type is opaque while T is; by construction, every value is one or the other.
   const entries = Object.entries(shape) as [string, SchemaNode | { required: SchemaNode }][];
   for (const [name, field] of entries) {
     const isRequired = "required" in field && !("kind" in field);

@@ -1,8 +1,8 @@
 const longest = 64;
 
 /**
- * The candidate that `name` was most likely meant to be: the same but for case, or at most two
- * letters off (one in a short name). `undefined` where nothing is near, or the name is very long.
+ * The candidate that `name` was most likely meant to be: equal except for case, or at most two letters off (one
+ * in a short name). `undefined` if nothing is near, or the name is very long.
  */
 export function suggest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > longest) return undefined;

@@ -22,6 +22,6 @@ test.each([
   "2026-01-31T24:00:00Z",
   "2026-01-31T23:59:60Z",
   "2026-01-31T08:30:00Z\n",
-])("%j is none", (text) => {
+])("%j is not a time", (text) => {
   expect(isTime(text)).toBe(false);
 });

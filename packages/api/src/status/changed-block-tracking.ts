@@ -7,7 +7,7 @@ import type {
 } from "../schema/index.ts";
 import { at, entry, objects, text } from "../shape.ts";
 
-/** Where changed-block tracking of a VM stands; the empty state is that of a VM that never had it. */
+/** The state of changed-block tracking of a VM; empty for a VM that never had it. */
 export type TrackingState =
   | ""
   | "PendingRestart"
@@ -16,14 +16,14 @@ export type TrackingState =
   | "Disabled"
   | "IncrementalBackupFeatureGateDisabled";
 
-/** What decides whether a VM is to be tracked. */
+/** What decides whether to track a VM. */
 export interface TrackingView {
   readonly config: Pick<ClusterConfig, "gate" | "changedBlockTracking">;
-  /** Labels of the VM's namespace; unknown ones select nothing. */
+  /** Labels of the VM's namespace; unknown labels select nothing. */
   readonly namespaceLabels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The state that a VMI is to be created with, if any. */
+/** The initial state for a new VMI, if any. */
 export function trackingOfNewVmi(
   vm: VirtualMachine,
   view: TrackingView,
@@ -33,7 +33,7 @@ export function trackingOfNewVmi(
   return stateOf(vm) === "" ? undefined : "Disabled";
 }
 
-/** The VM's `changedBlockTracking` as it is to be; `undefined` removes it. */
+/** The VM's desired `changedBlockTracking`; `undefined` removes it. */
 export function trackingStatusOf(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
@@ -107,7 +107,7 @@ function isKnown(state: string): state is TrackingState {
   ].includes(state);
 }
 
-/** Whether nothing tracks: no VMI, or one that does not. */
+/** Whether nothing is tracked: there is no VMI, or it does not track. */
 function isOff(vmi: VirtualMachineInstance | undefined): boolean {
   return !vmi || ["", "Disabled"].includes(stateOf(vmi));
 }
@@ -127,7 +127,7 @@ function isSelected(vm: VirtualMachine, { config, namespaceLabels }: TrackingVie
   );
 }
 
-/** Whether a label selector selects these labels; one with an operator that nobody knows does not. */
+/** Whether a label selector selects these labels; one with an unknown operator does not. */
 function selects(selector: LabelSelector, labels: unknown): boolean {
   const required = Object.entries(selector.matchLabels ?? {});
   return (

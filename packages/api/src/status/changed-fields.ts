@@ -1,8 +1,8 @@
 import { isObject } from "../shape.ts";
 
 /**
- * The paths of the fields in which two values differ, each as deep as both have objects: a list that differs
- * is one field. For values in canonical form, where the order of fields is fixed.
+ * The paths of the fields in which two values differ, each as deep as both have objects: a list that differs is
+ * one field. For values in canonical form, where the order of fields is fixed.
  */
 export function changedFields(a: unknown, b: unknown, path: string): readonly string[] {
   if (JSON.stringify(a) === JSON.stringify(b)) return [];

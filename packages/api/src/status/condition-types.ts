@@ -5,12 +5,12 @@ export type ConditionWriter =
   | "node-agent"
   | "eviction-webhook";
 
-/** What is known of a condition type. */
+/** What is known about a condition type. */
 export interface ConditionType {
   readonly writer: ConditionWriter;
-  /** In one sentence, what `True` (or, where it is only ever there as that, `False`) says. */
+  /** One sentence on what `True` (or `False`, if it is only ever that) means. */
   readonly meaning: string;
-  /** The reasons that v1.9.0 gives. A list that ends in free text is not complete. */
+  /** The reasons in v1.9.0. A list that ends in free text is not complete. */
   readonly reasons: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export const notMigratableReasons = [
   "NotMigratable",
 ] as const;
 
-/** Reasons of `Synchronized` = `False`: why the controller or the node could not do what it should. */
+/** Reasons of `Synchronized` = `False`: why the controller or the node failed. */
 export const syncFailureReasons = [
   "FailedCreate",
   "FailedDelete",
@@ -66,12 +66,12 @@ export const vmiConditionTypes: Readonly<Record<string, ConditionType>> = {
   },
   PodScheduled: {
     writer: "vmi-controller",
-    meaning: "copied from the Pod while it is False: no node takes it",
+    meaning: "copied from the Pod while it is False: no node accepts it",
     reasons: ["Unschedulable", "SchedulerError"],
   },
   Synchronized: {
     writer: "vmi-controller",
-    meaning: "there only as False: the last attempt to do what the spec asks failed",
+    meaning: "only ever False: the last attempt to apply the spec failed",
     reasons: syncFailureReasons,
   },
   DataVolumesReady: {
@@ -81,7 +81,7 @@ export const vmiConditionTypes: Readonly<Record<string, ConditionType>> = {
   },
   MigrationRequired: {
     writer: "vmi-controller",
-    meaning: "a change becomes real only by a migration; False: it may come to that",
+    meaning: "a change needs a migration to take effect; False: it may need one",
     reasons: ["AutoMigrationDueToLiveUpdate", "AutoMigrationPending"],
   },
   HotVCPUChange: {
@@ -101,7 +101,7 @@ export const vmiConditionTypes: Readonly<Record<string, ConditionType>> = {
   },
   Paused: {
     writer: "node-agent",
-    meaning: "the guest's CPUs stand still",
+    meaning: "the guest's CPUs are paused",
     reasons: ["PausedByUser", "PausedIOError", "PausedByMigrationMonitor"],
   },
   LiveMigratable: {
@@ -146,26 +146,26 @@ export const vmiConditionTypes: Readonly<Record<string, ConditionType>> = {
   },
 };
 
-/** Condition types that a VM has of its own; the VMI's are mirrored beside them. */
+/** Condition types of a VM itself; those of the VMI are mirrored. */
 export const vmConditionTypes: Readonly<Record<string, ConditionType>> = {
   Ready: {
     writer: "vm-controller",
-    meaning: "as the VMI's; False also while there is no VMI",
+    meaning: "as for the VMI; False also while there is no VMI",
     reasons: ["VMINotExists", "VMIConditionMissing"],
   },
   Failure: {
     writer: "vm-controller",
-    meaning: "the last attempt to do what the spec asks failed",
+    meaning: "the last attempt to apply the spec failed",
     reasons: ["FailedCreate", "FailedDelete", "FailedUpdateError"],
   },
   RestartRequired: {
     writer: "vm-controller",
-    meaning: "the template was changed in a way that takes a restart",
+    meaning: "the template was changed in a way that needs a restart",
     reasons: [],
   },
   ManualRecoveryRequired: {
     writer: "vm-controller",
-    meaning: "the VMI went away while its volumes were being migrated",
+    meaning: "the VMI ended while its volumes were being migrated",
     reasons: [],
   },
 };

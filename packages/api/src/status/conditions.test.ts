@@ -14,7 +14,7 @@ const ready: Condition = { type: "Ready", status: "True", lastTransitionTime: "t
 const paused: Condition = { type: "Paused", status: "True", reason: "PausedByUser" };
 const list = [ready, paused];
 
-test("the same state seen again is no change: the very list comes back", () => {
+test("seeing the same state again is not a change: returns the same list", () => {
   expect(setCondition(list, { ...ready, message: "other words", lastTransitionTime: "t1" })).toBe(
     list,
   );
@@ -23,7 +23,7 @@ test("the same state seen again is no change: the very list comes back", () => {
   expect(observeCondition(list, "Failure", undefined)).toBe(list);
 });
 
-test("another status or another reason takes the place of the old condition", () => {
+test("another status or reason replaces the old condition", () => {
   expect(setCondition(list, { type: "Ready", status: "False" })).toEqual([
     { type: "Ready", status: "False" },
     paused,
@@ -33,31 +33,31 @@ test("another status or another reason takes the place of the old condition", ()
   );
 });
 
-test("an observation sets the condition while it lasts and removes it after", () => {
+test("an observation sets the condition while it lasts and removes it afterwards", () => {
   const failed = observeCondition(list, "Failure", { status: "True", reason: "FailedCreate" });
   expect(hasCondition(failed, "Failure", "True", "FailedCreate")).toBe(true);
   expect(observeCondition(failed, "Failure", undefined)).toEqual(list);
 });
 
-test("the lists that were passed in stay as they were", () => {
+test("does not change the given lists", () => {
   setCondition(list, { type: "Ready", status: "False" });
   removeCondition(list, "Ready");
   expect(list).toEqual([ready, paused]);
 });
 
-test("lists say the same whatever their order and their words", () => {
+test("lists are equal whatever their order and messages", () => {
   expect(sameConditions(list, [{ ...paused, message: "x" }, ready])).toBe(true);
   expect(sameConditions(list, [ready])).toBe(false);
   expect(sameConditions(list, [ready, { ...paused, reason: "" }])).toBe(false);
 });
 
-test("a status of any shape has the conditions that are objects", () => {
+test("reads the conditions that are objects from a status of any shape", () => {
   expect(conditionsOf(undefined)).toEqual([]);
   expect(conditionsOf({ status: { conditions: "x" } })).toEqual([]);
   expect(conditionsOf({ status: { conditions: [null, 1, ready] } })).toEqual([ready]);
 });
 
-test("every condition type has a writer and a meaning, and no reason twice", () => {
+test("every condition type has a writer and a meaning, and unique reasons", () => {
   for (const [type, facts] of Object.entries({ ...vmiConditionTypes, ...vmConditionTypes })) {
     expect([type, facts.meaning.length > 0]).toEqual([type, true]);
     expect(new Set(facts.reasons).size).toBe(facts.reasons.length);

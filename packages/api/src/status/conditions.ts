@@ -10,7 +10,7 @@ export interface Condition {
   readonly lastTransitionTime?: string | null;
 }
 
-/** The conditions in a status of any shape; what is no list has none. */
+/** The conditions in a status of any shape; none if it is not a list. */
 export function conditionsOf<T extends Condition = Condition>(
   object: { readonly status?: { readonly conditions?: unknown } | undefined } | undefined,
 ): readonly T[] {
@@ -39,8 +39,8 @@ export function hasCondition(
 /**
  * The conditions with this one set.
  *
- * A condition changes when its status or its reason does: the same state seen again, with a new time
- * or other words, gives back the very list that was passed in, so nothing is written.
+ * A condition changes when its status or its reason changes. If the same state is seen again, with a new time
+ * or message, the given list itself is returned, so nothing is written.
  */
 export function setCondition<T extends Condition>(
   conditions: readonly T[],
@@ -53,7 +53,7 @@ export function setCondition<T extends Condition>(
   return conditions.with(index, condition);
 }
 
-/** The conditions without those of a type; the very list that was passed in if there is none. */
+/** The conditions without those of a type; the given list itself if there are none. */
 export function removeCondition<T extends Condition>(
   conditions: readonly T[],
   type: string,
@@ -64,8 +64,8 @@ export function removeCondition<T extends Condition>(
 }
 
 /**
- * The conditions with an observation that may have failed: `undefined` removes the condition, a failure
- * sets it. With the same failure as before the list is the one that was passed in.
+ * The conditions with an observation that may have failed: `undefined` removes the condition, a failure sets
+ * it. For the same failure as before, the given list itself is returned.
  */
 export function observeCondition<T extends Condition>(
   conditions: readonly T[],
@@ -76,7 +76,7 @@ export function observeCondition<T extends Condition>(
   return setCondition(conditions, { ...observed, type } as T);
 }
 
-/** Whether two lists say the same: as many conditions, and each with the same status and reason. */
+/** Whether two lists mean the same: as many conditions, each with the same status and reason. */
 export function sameConditions(a: readonly Condition[], b: readonly Condition[]): boolean {
   return (
     a.length === b.length &&

@@ -14,35 +14,35 @@ import {
   type VmStorage,
 } from "./vm-storage.ts";
 
-/** The part of a DataSource that is read: where the data comes from. */
+/** The used part of a DataSource: where the data comes from. */
 export interface DataSource {
   readonly metadata?: { readonly name?: string; readonly namespace?: string };
   readonly spec?: { readonly source?: unknown };
   readonly status?: { readonly source?: unknown };
 }
 
-/** What exists, as far as DataVolumes depend on it. */
+/** The objects that DataVolumes depend on. */
 export interface DataVolumeView extends VmStorage {
   readonly config: Pick<ClusterConfig, "names">;
   readonly dataSources?: readonly DataSource[] | undefined;
-  /** Whether the cluster has no CDI: sources are then left as they are, for nobody can know where they lead. */
+  /** Whether the cluster has no CDI. Sources are then left as they are, because nobody can resolve them. */
   readonly isWithoutCdi?: boolean | undefined;
 }
 
-/** What the DataVolume templates of a VM call for. */
+/** What the DataVolume templates of a VM need. */
 export interface DataVolumePlan {
   readonly writes: readonly Write[];
   readonly events: readonly PlannedEvent[];
-  /** Whether every DataVolume has its data, or will get it from its first consumer. */
+  /** Whether every DataVolume has its data, or will get it when it is first used. */
   readonly ready: boolean;
-  /** Why it goes no further. */
+  /** Why it cannot continue. */
   readonly error?: string;
 }
 
 /** One template's part of a plan. */
 type Step = Partial<DataVolumePlan> & Pick<DataVolumePlan, "ready">;
 
-/** Creates the DataVolumes that are missing and says whether the VM may start. Stops at an error. */
+/** Creates missing DataVolumes and says whether the VM may start. Stops at an error. */
 export function planDataVolumes(vm: VirtualMachine, view: DataVolumeView): DataVolumePlan {
   const writes: Write[] = [];
   const events: PlannedEvent[] = [];
@@ -71,14 +71,14 @@ function watch(name: string, dataVolume: DataVolume): Step {
     case "PendingPopulation":
       return { ready: true };
     case "Failed":
-      return { ready: false, events: [failed("has failed; look at its events")] };
+      return { ready: false, events: [failed("has failed; see its events")] };
     case "Pending": {
       const quota = quotaMessage(dataVolume);
       if (quota === undefined) return { ready: false };
       const error = `DataVolume "${name}" is not being filled: ${quota}`;
       return {
         ready: false,
-        events: [failed("does not fit into the quota of its namespace")],
+        events: [failed("exceeds the quota of its namespace")],
         error,
       };
     }
@@ -132,7 +132,7 @@ function manifest(
     metadata: {
       ...metadata,
       labels: { ...object(metadata["labels"]), [names.labels.createdBy]: uidOf(vm) },
-      // Lets CDI take over a claim that is there already, as after a restore.
+      // Lets CDI adopt an existing claim, for example after a restore.
       annotations: {
         ...object(metadata["annotations"]),
         "cdi.kubevirt.io/allowClaimAdoption": "true",
@@ -143,7 +143,7 @@ function manifest(
   };
 }
 
-/** The template's spec with the source that is meant in the end, and the VM's priority. */
+/** The template's spec with its resolved source, and the VM's priority. */
 function specOf(
   vm: VirtualMachine,
   template: DataVolumeTemplateSpec,
@@ -182,7 +182,7 @@ function sourceOf(
       at(item, "metadata", "name") === name && at(item, "metadata", "namespace") === namespace,
   );
   if (!found) {
-    const error = `${sourceRefOf(template)} is ${quote(name)}, which namespace ${quote(namespace)} does not have; create it`;
+    const error = `${sourceRefOf(template)} is ${quote(name)}, which does not exist in namespace ${quote(namespace)}; create it`;
     return { error };
   }
   const isReference = isSet(at(found, "spec", "source", "dataSource"));

@@ -1,3 +1,8 @@
+export {
+  type BrokenPostCopy,
+  brokenPostCopyEvent,
+  findBrokenPostCopy,
+} from "./broken-post-copy.ts";
 export type { TrackingView } from "./changed-block-tracking.ts";
 export {
   type ConditionType,

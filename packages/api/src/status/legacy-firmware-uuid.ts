@@ -5,8 +5,8 @@ import { utf8 } from "../hash/utf8.ts";
 const nameSpace = "6a1a24a1-4061-4607-8bf4-a3963d0c5895";
 
 /**
- * The firmware UUID of a VM that names none, derived from the VM's name: version 5 of RFC 9562. Guests
- * have seen it since KubeVirt 0.x, so it cannot change, though VMs of one name share it.
+ * The firmware UUID of a VM that does not set one, derived from the VM's name: version 5 of RFC 9562. Guests
+ * have seen it since KubeVirt 0.x, so it cannot change, although VMs of the same name share it.
  */
 export function legacyFirmwareUuid(vmName: string): string {
   const space = nameSpace.replaceAll("-", "").match(/../g) ?? [];

@@ -9,19 +9,19 @@ import { volumesOf } from "./vm-storage.ts";
 
 type Request = VirtualMachineMemoryDumpRequest;
 
-/** The memory dump that was asked of a VM. */
+/** The memory dump that was requested of a VM. */
 export function memoryDumpRequestOf(vm: VirtualMachine): Request | undefined {
   const request = at(vm, "status", "memoryDumpRequest");
   return isObject(request) ? (request as unknown as Request) : undefined;
 }
 
-/** Whether a dump was asked for and is over, well or badly: a new VMI must not begin it again. */
+/** Whether a requested dump has ended, successfully or not: a new VMI must not begin it again. */
 export function isMemoryDumpOver(vm: VirtualMachine): boolean {
   const request = memoryDumpRequestOf(vm);
   return request !== undefined && !["Associating", "InProgress"].includes(text(request.phase));
 }
 
-/** The request as it is to be after what the VM and the VMI show; `undefined` removes it. */
+/** The desired request after what the VM and the VMI show; `undefined` removes it. */
 export function nextMemoryDumpRequest(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
@@ -31,7 +31,7 @@ export function nextMemoryDumpRequest(
   const name = text(request.claimName);
   const isInTemplate = volumesOf(vm).some((volume) => volume.name === name);
   const status = volumeStatusOf(vmi, name);
-  // Asking for removal wins over whatever the dump is doing, but for a phase that ends by itself.
+  // A removal request wins over whatever the dump is doing, except in a phase that ends on its own.
   const base: Request = request.remove ? { ...request, phase: "Dissociating" } : request;
   switch (request.phase) {
     case "Completed":

@@ -3,7 +3,7 @@ import { readMigrationTransfer, writeMigrationTransfer } from "./migration-trans
 
 const transfer = { migrationUID: "m", total: 100, remaining: 40, bytesPerSecond: 7, at: 1 };
 
-test("what is written is read again, and nothing else that may stand there", () => {
+test("reads back what was written, and nothing else", () => {
   expect(readMigrationTransfer(writeMigrationTransfer(transfer))).toEqual(transfer);
   expect(readMigrationTransfer(JSON.stringify({ ...transfer, other: 1 }))).toEqual(transfer);
   const wrong = [

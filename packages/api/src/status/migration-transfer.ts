@@ -1,13 +1,16 @@
-/** Where the source's node agent says on a VMI, every few seconds, how far its migration is. KubeVirt has no place for it. */
+/**
+ * The annotation in which the source's node agent reports the migration's progress on the VMI, every few
+ * seconds. KubeVirt has no field for it.
+ */
 export const migrationTransferAnnotation = "migration-transfer";
 
-/** How far a migration is. Amounts are bytes. */
+/** The progress of a migration. Amounts are in bytes. */
 export interface MigrationTransfer {
   readonly migrationUID: string;
   readonly total: number;
   readonly remaining: number;
   readonly bytesPerSecond: number;
-  /** When that was so, in ms since 1970 by the node. */
+  /** The time of the report, in milliseconds since the epoch by the node's clock. */
   readonly at: number;
 }
 
@@ -27,7 +30,7 @@ export function readMigrationTransfer(text: string | undefined): MigrationTransf
     const { migrationUID, total, remaining, bytesPerSecond, at } = found;
     return { migrationUID, total, remaining, bytesPerSecond, at };
   } catch {
-    // What is no JSON says nothing.
+    // Text that is not JSON is ignored.
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import type { OwnerReference, VirtualMachine } from "../schema/index.ts";
 import { at, text } from "../shape.ts";
 import { uidOf } from "./state-change-requests.ts";
 
-/** The reference by which an object says that it belongs to a VM and goes when the VM goes. */
+/** The owner reference that makes an object belong to a VM and be deleted with it. */
 export function controlledBy(vm: VirtualMachine, names: Names): OwnerReference {
   return {
     apiVersion: `${names.groups.core}/v1`,

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { hasRun, isFinal, mayMove, phaseTransitions, vmiPhases, withPhase } from "./phases.ts";
 
-test("a final phase is left by nobody", () => {
+test("nothing leaves a final phase", () => {
   for (const { from } of phaseTransitions) expect(["Succeeded", "Failed"]).not.toContain(from);
 });
 
-test("every phase but the empty one can be reached, and every step names who takes it", () => {
+test("every phase except the empty one can be reached, and every step names who makes it", () => {
   const reached = new Set(phaseTransitions.map(({ to }) => to));
   expect(vmiPhases.filter((phase) => !reached.has(phase))).toEqual([""]);
   for (const { by, when } of phaseTransitions) {
@@ -14,14 +14,14 @@ test("every phase but the empty one can be reached, and every step names who tak
   }
 });
 
-test("a guest does not run without a node, and a phase is no step to itself", () => {
+test("a guest does not run without a node, and staying in a phase is not a step", () => {
   expect(mayMove("Scheduled", "Running")).toBe(true);
   expect(mayMove("Pending", "Running")).toBe(false);
   expect(mayMove("Scheduling", "Running")).toBe(false);
   expect(mayMove("Running", "Running")).toBe(false);
 });
 
-test("a phase is recorded once, with its time", () => {
+test("records a phase once, with its time", () => {
   const first = withPhase({}, "Pending", "t0");
   expect(first).toEqual({
     phase: "Pending",
@@ -32,7 +32,7 @@ test("a phase is recorded once, with its time", () => {
   expect(next.phaseTransitionTimestamps).toHaveLength(2);
 });
 
-test("what ended, and what ever ran", () => {
+test("knows what has ended, and what ever ran", () => {
   const vmi = (status: object) => ({ spec: { domain: { devices: {} } }, status });
   expect(isFinal(vmi({ phase: "Succeeded" }))).toBe(true);
   expect(isFinal(vmi({ phase: "Running" }))).toBe(false);

@@ -17,7 +17,7 @@ export const vmiPhases = [
 /** The phase of a VMI; empty if no controller has seen the object yet. */
 export type VmiPhase = (typeof vmiPhases)[number];
 
-/** Who moves a VMI into a phase. */
+/** Who moves a VMI to a phase. */
 export type PhaseWriter = "webhook" | "vmi-controller" | "node-agent" | "node-controller";
 
 /** One step that a VMI may take. */
@@ -31,20 +31,25 @@ export interface PhaseTransition {
 /** Every transition that a VMI may make. A final phase has none. */
 export const phaseTransitions: readonly PhaseTransition[] = [
   step("", "Pending", ["webhook", "vmi-controller"], "the object is admitted"),
-  step("Pending", "WaitingForSync", ["vmi-controller"], "it receives a migration from elsewhere"),
+  step(
+    "Pending",
+    "WaitingForSync",
+    ["vmi-controller"],
+    "it receives a migration from another cluster or namespace",
+  ),
   step("WaitingForSync", "Scheduling", ["vmi-controller"], "the source is synchronised"),
-  step("WaitingForSync", "Failed", ["vmi-controller"], "the Pod failed or went away"),
+  step("WaitingForSync", "Failed", ["vmi-controller"], "the Pod failed or was removed"),
   step("Pending", "Scheduling", ["vmi-controller"], "a launcher Pod exists"),
   step("Pending", "Failed", ["vmi-controller"], "it is deleted before it has a Pod"),
   step("Scheduling", "Scheduled", ["vmi-controller"], "the Pod is ready; the node owns it now"),
-  step("Scheduling", "Failed", ["vmi-controller"], "the Pod failed or went away"),
+  step("Scheduling", "Failed", ["vmi-controller"], "the Pod failed or was removed"),
   step("Scheduled", "Running", ["node-agent"], "the guest runs or is paused"),
   step("Scheduled", "Succeeded", ["node-agent"], "the guest shut down"),
   step(
     "Scheduled",
     "Failed",
     ["node-agent", "vmi-controller", "node-controller"],
-    "the launcher did not answer, its network could not be built, its Pod or its node is gone",
+    "the launcher did not answer, its network could not be set up, or its Pod or node is gone",
   ),
   step("Running", "Succeeded", ["node-agent", "vmi-controller"], "the guest shut down"),
   step(
@@ -64,7 +69,7 @@ export function mayMove(from: VmiPhase, to: VmiPhase): boolean {
   return phaseTransitions.some((transition) => transition.from === from && transition.to === to);
 }
 
-/** The phase of a VMI, or an empty text. */
+/** The phase of a VMI, or an empty string. */
 export function phaseOf(vmi: VirtualMachineInstance | undefined): string {
   return text(at(vmi, "status", "phase"));
 }
@@ -80,7 +85,7 @@ export function isRunning(vmi: VirtualMachineInstance | undefined): boolean {
   return phaseOf(vmi) === "Running";
 }
 
-/** Whether the guest ran at some time, which the recorded transitions tell. */
+/** Whether the guest ever ran, by the recorded transitions. */
 export function hasRun(vmi: VirtualMachineInstance | undefined): boolean {
   return objects(at(vmi, "status", "phaseTransitionTimestamps")).some(
     ({ phase }) => phase === "Running",

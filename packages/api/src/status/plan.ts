@@ -1,7 +1,7 @@
 import type { PatchOperation } from "../network/vm-network-sync.ts";
 import type { VirtualMachine } from "../schema/index.ts";
 
-/** What a controller writes to. */
+/** The objects that a controller writes. */
 export type Resource =
   | "virtualmachines"
   | "virtualmachineinstances"
@@ -15,7 +15,7 @@ export type Write =
       readonly kind: "create";
       readonly resource: Resource;
       readonly object: Readonly<Record<string, unknown>>;
-      /** A source that the VM's service account must be allowed to clone, which is to be asked first. */
+      /** A source that the VM's service account must be allowed to clone; check that first. */
       readonly clones?: { readonly namespace: string; readonly name: string };
       readonly dryRun?: boolean;
     }
@@ -23,14 +23,14 @@ export type Write =
       readonly kind: "delete";
       readonly resource: Resource;
       readonly name: string;
-      /** Delete this object and none that has taken its name since. */
+      /** Deletes only the object with this UID, not a later one of the same name. */
       readonly uid?: string;
     }
   | {
       readonly kind: "update";
       readonly resource: Resource;
       readonly subresource?: "status";
-      /** With the resource version that was read, so that it fails if somebody else was faster. */
+      /** With the resource version that was read, so that it fails if somebody else has changed the object. */
       readonly object: VirtualMachine;
     }
   | {
@@ -38,7 +38,7 @@ export type Write =
       readonly resource: Resource;
       readonly subresource?: "status";
       readonly name: string;
-      /** A JSON patch; its tests make it fail if somebody else was faster. */
+      /** A JSON patch; its tests make it fail if somebody else has changed the object. */
       readonly patch: readonly PatchOperation[];
       readonly dryRun?: boolean;
     };
@@ -50,19 +50,19 @@ export interface PlannedEvent {
   readonly message: string;
 }
 
-/** Why a decision could not be carried through; shown as the VM's `Failure` condition. */
+/** Why a decision could not be carried out; shown as the VM's `Failure` condition. */
 export interface PlanFailure {
   readonly reason: string;
   readonly message: string;
 }
 
-/** What a controller decided: nothing of it has happened yet. */
+/** What a controller has decided; nothing has happened yet. */
 export interface VmPlan {
   readonly writes: readonly Write[];
   readonly events: readonly PlannedEvent[];
-  /** The VM as it should be. Where its spec differs from what was passed in, it is to be written. */
+  /** The VM as it should be. If its spec differs from the given one, it must be written. */
   readonly vm: VirtualMachine;
   readonly failure?: PlanFailure;
-  /** Look again after so many seconds, even if nothing changes. */
+  /** Look again after this many seconds, even if nothing changes. */
   readonly requeueAfterSeconds?: number;
 }

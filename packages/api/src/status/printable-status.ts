@@ -16,13 +16,13 @@ import {
 export interface VmView extends VmStorage {
   readonly vm: VirtualMachine;
   readonly vmi?: VirtualMachineInstance | undefined;
-  /** What the controller has just asked of the API server and has not seen come true. */
+  /** What the controller has just requested and not seen yet. */
   readonly expected?: "creation" | "deletion" | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** The printable statuses in the order in which they are tried: several may apply, and the first one is shown. */
+/** The printable statuses in order of precedence: several may apply, and the first one is shown. */
 export const printableStatuses = [
   "Terminating",
   "Stopping",
@@ -104,7 +104,7 @@ function isWaitingForReceiver({ vm, vmi }: VmView): boolean {
   return isWaiting && runStrategyName(vm) === "WaitAsReceiver";
 }
 
-/** Whether the run strategy wants a guest: one that is there to stay, or to come. */
+/** Whether the run strategy wants a guest: a present one to stay, or a missing one to start. */
 function isToRun({ vm, vmi }: VmView): boolean {
   switch (runStrategyName(vm)) {
     case "Always":

@@ -37,12 +37,12 @@ const domain = (fields: object, spec: Spec = base): Spec => ({
 test.each([
   ["sockets", domain({ cpu: { ...base.domain.cpu, sockets: 2 } }), false, true],
   ["guest memory", domain({ memory: { guest: "2Gi" } }), false, true],
-  ["the same memory, spelled otherwise", domain({ memory: { guest: "1024Mi" } }), false, false],
+  ["the same memory, written differently", domain({ memory: { guest: "1024Mi" } }), false, false],
   ["node selector", { ...base, nodeSelector: { a: "b" } }, false, true],
   ["affinity", { ...base, affinity: { nodeAffinity: {} } }, false, true],
   ["tolerations", { ...base, tolerations: [{ key: "a" }] }, false, true],
   ["cores", domain({ cpu: { ...base.domain.cpu, cores: 2 } }), true, true],
-  ["most memory", domain({ memory: { guest: "1Gi", maxGuest: "4Gi" } }), true, true],
+  ["maximum memory", domain({ memory: { guest: "1Gi", maxGuest: "4Gi" } }), true, true],
   ["host name", { ...base, hostname: "h" }, true, true],
   ["a device", domain({ devices: { rng: {} } }), true, true],
   ["another UUID", domain({ firmware: { uuid: "v" } }), true, true],
@@ -61,14 +61,14 @@ const withVolume = (hotpluggable: boolean, claimName?: string): Spec => ({
   volumes: [volume(hotpluggable, claimName)],
 });
 
-test("hotplug volumes come and go live, others do not", () => {
+test("hotplug volumes are added and removed live, others are not", () => {
   expect(required(withVolume(true))).toBe(false);
   expect(required(base, { before: withVolume(true) })).toBe(false);
   expect(required(withVolume(false))).toBe(true);
   expect(required(base, { before: withVolume(false) })).toBe(true);
 });
 
-test("a claim is replaced live only by a migration of volumes", () => {
+test("a claim is replaced live only by a volume migration", () => {
   const options = { before: withVolume(false, "old") };
   expect(required(withVolume(false, "new"), options)).toBe(true);
   const migrating = { ...options, extra: { updateVolumesStrategy: "Migration" } };
@@ -80,11 +80,11 @@ test("a CD-ROM drive is not removed live", () => {
   expect(required(base, { before: drive })).toBe(true);
 });
 
-test("a firmware UUID that was written down after the start is no change", () => {
+test("a firmware UUID that was recorded after the start is not a change", () => {
   expect(required(base, { before: domain({ firmware: undefined }) })).toBe(false);
 });
 
-test("a NIC that can be plugged live is no change, though the rollout is staged", () => {
+test("a NIC that can be plugged live is not a change, even with a staged rollout", () => {
   const nic = {
     ...domain({ devices: { interfaces: [{ name: "n", bridge: {} }] } }),
     networks: [{ name: "n", multus: { networkName: "n" } }],
@@ -92,7 +92,7 @@ test("a NIC that can be plugged live is no change, though the rollout is staged"
   expect(required(nic, { config: staged })).toBe(false);
 });
 
-test("the condition comes, stays as it is, and goes", () => {
+test("the condition appears, stays unchanged, and disappears", () => {
   const view = (spec: Spec, conditions: object[] = []) => ({
     vm: { spec: specOf(spec), status: { conditions: conditions as never } },
     vmi,

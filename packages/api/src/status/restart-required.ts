@@ -20,15 +20,15 @@ type Spec = VirtualMachineInstanceSpec;
 export interface RestartView {
   readonly vm: VirtualMachine;
   readonly vmi?: VirtualMachineInstance | undefined;
-  /** The VM's spec when the VMI was made from it; without it nothing can have changed. */
+  /** The VM's spec when the VMI was created; without it nothing can have changed. */
   readonly startedWith?: VirtualMachine["spec"] | undefined;
   /** With live update, KubeVirt's default, CPU sockets, memory and placement change live. */
   readonly config: Pick<ClusterConfig, "liveUpdate">;
 }
 
 /**
- * Whether a VM's template differs from what its VMI was started with in a field that cannot be changed
- * while the guest runs. Both specs are to have their instance types applied.
+ * Whether a VM's template differs from what its VMI was started with in a field that cannot be changed while
+ * the guest runs. Both specs must have their instance types applied.
  */
 export function isRestartRequired(view: RestartView): boolean {
   const compared = comparedSpecs(view);
@@ -41,17 +41,19 @@ export function restartRequiredFields(view: RestartView): readonly string[] {
   return changedFields(started, wanted, "spec.template.spec");
 }
 
-/** What the VMI was started with, as far as it can still be changed, and what it is to be. */
+/** The VMI's initial values as far as they can still change, and the desired ones; undefined if nothing has changed. */
 function comparedSpecs({
   vm,
   vmi,
   startedWith,
   config,
 }: RestartView): { readonly started: JsonObject; readonly wanted: JsonObject } | undefined {
-  if (!startedWith) return undefined;
-  const wanted = canonicalSpec(at(vm, "spec", "template", "spec"));
+  const [before, now] = [at(startedWith, "template", "spec"), at(vm, "spec", "template", "spec")];
+  // Most VMs are as they were started, and are looked at often.
+  if (!startedWith || same(before, now)) return undefined;
+  const wanted = canonicalSpec(now);
   const strategy = text(at(vm, "spec", "updateVolumesStrategy"));
-  let started = canonicalSpec(at(startedWith, "template", "spec"));
+  let started = canonicalSpec(before);
   if (areVolumesLive(started, wanted, strategy)) started = copy(started, wanted, ["volumes"]);
   if (areDisksLive(started, wanted)) started = copy(started, wanted, disksPath);
   if (config.liveUpdate) started = withLiveFields(started, wanted);
@@ -64,8 +66,8 @@ function comparedSpecs({
 }
 
 /**
- * A VM's conditions with `RestartRequired` set or removed. Without a spec to compare with nothing is
- * decided and they stay as they are.
+ * A VM's conditions with `RestartRequired` set or removed. Without a spec to compare with, they are returned
+ * unchanged.
  */
 export function restartRequiredConditions(
   view: RestartView,
@@ -79,7 +81,7 @@ export function restartRequiredConditions(
   return setCondition(conditions, {
     type: "RestartRequired",
     status: "True",
-    message: `a running guest cannot take over the change of ${shown}; restart the VM`,
+    message: `a running guest cannot apply the change of ${shown}; restart the VM`,
     lastTransitionTime: now,
   });
 }
@@ -98,7 +100,7 @@ function withLiveFields(started: JsonObject, wanted: JsonObject): JsonObject {
   return result;
 }
 
-/** A firmware UUID that was only written down after the start is no change: the guest has it. */
+/** A firmware UUID that was only recorded after the start is not a change: the guest has it. */
 function withStoredUuid(
   started: JsonObject,
   wanted: JsonObject,
@@ -143,7 +145,7 @@ function areDisksLive(started: JsonObject, wanted: JsonObject): boolean {
   });
 }
 
-/** Whether a volume can come and go while the guest runs. */
+/** Whether a volume can be added and removed while the guest runs. */
 export function isHotpluggable(volume: Volume | undefined): boolean {
   return (
     at(volume, "persistentVolumeClaim", "hotpluggable") === true ||
@@ -161,7 +163,7 @@ function canonicalSpec(spec: unknown): JsonObject {
   return isObject(canonical) ? withoutEmptyParts(canonical) : {};
 }
 
-/** These parts are always there in KubeVirt's objects, so empty ones say nothing. */
+/** KubeVirt's objects always have these parts, so empty ones mean nothing. */
 function withoutEmptyParts(spec: JsonObject): JsonObject {
   const domain = object(spec["domain"]);
   const { resources, devices, features, ...rest } = domain as JsonObject & Partial<Spec["domain"]>;
@@ -185,7 +187,7 @@ function isEmptyObject(value: unknown): boolean {
   return !isObject(value) || Object.keys(value).length === 0;
 }
 
-/** `target` with the value that `source` has at this path, or without one. */
+/** `target` with the value of `source` at this path, or without it if there is none. */
 function copy(target: JsonObject, source: JsonObject, path: readonly string[]): JsonObject {
   const [field, ...rest] = path;
   if (field === undefined) return target;
@@ -200,7 +202,7 @@ function byName<T extends { readonly name?: string }>(items: readonly T[]): Map<
   return new Map(items.map((item) => [text(item.name), item]));
 }
 
-/** For values in canonical form, where the order of fields is fixed. */
+/** Exact for values in canonical form, where the order of fields is fixed; others may be the same nevertheless. */
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

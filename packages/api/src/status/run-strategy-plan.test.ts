@@ -66,7 +66,7 @@ test.each([
   expect(verbs(plan(strategy, view))).toEqual(expected);
 });
 
-test("every strategy has rows above, and one that nobody knows does nothing and says so", () => {
+test("every strategy has rows above, and an unknown one is reported and does nothing", () => {
   expect(runStrategies).toHaveLength(6);
   expect(plan("Bogus")).toMatchObject({ writes: [], failure: { reason: "FailedCreate" } });
 });
@@ -79,7 +79,7 @@ test("a VMI that is being deleted is not deleted again", () => {
   }
 });
 
-test("a delete names the VMI by its UID, so that a new one of its name is safe", () => {
+test("deletes a VMI by UID, so that a new one of the same name is safe", () => {
   expect(plan("Halted", { vmi: vmi("Running") }).writes[0]).toMatchObject({ name: "web", uid });
 });
 
@@ -91,7 +91,7 @@ test("a stop request for another VMI, or for none, stops nothing", () => {
   }
 });
 
-test("a VM that does not come up waits, and is looked at again when the time has come", () => {
+test("a VM that fails to start waits, and is looked at again in time", () => {
   const failing = {
     startFailure: { consecutiveFailCount: 2, retryAfterTimestamp: "2026-06-01T00:00:40Z" },
   };
@@ -103,7 +103,7 @@ test("a VM that does not come up waits, and is looked at again when the time has
   expect(verbs(plan("Once", { vm: vm({}, failing) }))).toEqual(started);
 });
 
-test("a guest that moved elsewhere is not started again here", () => {
+test("a guest that moved elsewhere is not started here again", () => {
   const moving = { sourceState: {}, targetState: { syncAddress: "1.2.3.4" } };
   const view = (completed: boolean) => ({
     vm: vm({ runStrategy: "Always" }),
@@ -113,7 +113,7 @@ test("a guest that moved elsewhere is not started again here", () => {
   expect(runStrategyOf(plan("Always", view(true)).vm)).toEqual({ strategy: "Halted" });
 });
 
-test("a receiver gets its own strategy back once the migration is done", () => {
+test("a receiver gets its own strategy back after the migration", () => {
   const receiver: VirtualMachine = {
     ...vm({ runStrategy: "WaitAsReceiver" }),
     metadata: { name: "web", annotations: { "kubevirt.io/restore-run-strategy": "Manual" } },
@@ -124,7 +124,7 @@ test("a receiver gets its own strategy back once the migration is done", () => {
   expect(plan("WaitAsReceiver", { vmi: vmi("Running") }).failure?.reason).toBe("FailedCreate");
 });
 
-test("running and runStrategy: one of them, and a start request flips the one that is used", () => {
+test("running and runStrategy: only one is set, and a start request changes that one", () => {
   expect(runStrategyOf(vm())).toEqual({ strategy: "Halted" });
   expect(runStrategyOf(vm({ running: true }))).toEqual({ strategy: "Always" });
   expect(runStrategyOf(vm({ running: true, runStrategy: "Always" }))).toEqual({
@@ -134,7 +134,7 @@ test("running and runStrategy: one of them, and a start request flips the one th
   expect(write).toMatchObject({ kind: "update", object: { spec: { running: true } } });
 });
 
-test("a start needs every DataVolume, and creates those that are missing", () => {
+test("a start needs every DataVolume, and creates missing ones", () => {
   const templates = [{ metadata: { name: "disk" }, spec: { source: { blank: {} } } }];
   const subject = vm({ dataVolumeTemplates: templates, runStrategy: "Always" });
   const missing = plan("Always", { vm: subject });
@@ -156,7 +156,7 @@ test("a start needs every DataVolume, and creates those that are missing", () =>
   expect(failed.events).toMatchObject([{ type: "Warning", reason: "FailedDataVolumeImport" }]);
 });
 
-test("a clone says what must be allowed first, and warns of a source that is not there", () => {
+test("a clone says what must be allowed first, and warns about a missing source", () => {
   const templates = [{ metadata: { name: "disk" }, spec: { source: { pvc: { name: "gold" } } } }];
   const result = plan("Always", { vm: vm({ dataVolumeTemplates: templates as never }) });
   expect(result.writes[0]).toMatchObject({ clones: { namespace: "ns", name: "gold" } });
@@ -166,7 +166,7 @@ test("a clone says what must be allowed first, and warns of a source that is not
   ]);
 });
 
-test("a DataSource is resolved to what it stands for; one that is missing is a failure", () => {
+test("resolves a DataSource to its source; a missing one is a failure", () => {
   const templates = [
     { metadata: { name: "disk" }, spec: { sourceRef: { kind: "DataSource", name: "fedora" } } },
   ];
@@ -183,7 +183,7 @@ test("a DataSource is resolved to what it stands for; one that is missing is a f
   });
 });
 
-test("a revision is stored once for each generation, and older ones go", () => {
+test("stores a revision once per generation, and deletes older ones", () => {
   const revisions = [
     { name: "revision-start-vm-vm-uid-2", revision: 2 },
     { name: "revision-start-vm-other-1", revision: 1 },
@@ -193,14 +193,14 @@ test("a revision is stored once for each generation, and older ones go", () => {
   expect(verbs(plan("Always", { revisions: present }))).toEqual(["create virtualmachineinstances"]);
 });
 
-test("nothing starts while volumes do not belong together, and RestartRequired ends with a start", () => {
+test("nothing starts while volumes are inconsistent, and RestartRequired ends with a start", () => {
   const recovery = { conditions: [{ type: "ManualRecoveryRequired", status: "True" }] };
   expect(plan("Always", { vm: vm({}, recovery) }).writes).toEqual([]);
   const restart = { conditions: [{ type: "RestartRequired", status: "True" }] };
   expect(plan("Always", { vm: vm({}, restart) }).vm.status?.conditions).toEqual([]);
 });
 
-test("a default network that is not permitted is told, after the revision is stored", () => {
+test("reports a default network that is not permitted, after storing the revision", () => {
   const strict = clusterConfig({ network: { permitBridgeInterfaceOnPodNetwork: false } });
   const result = plan("Always", { config: strict });
   expect(verbs(result)).toEqual(["create controllerrevisions"]);

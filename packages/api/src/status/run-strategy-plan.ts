@@ -16,7 +16,7 @@ import {
 } from "./state-change-requests.ts";
 import { type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
 
-/** A stored copy of a VM's spec, as it was when the VM was started. */
+/** A stored copy of a VM's spec at its start. */
 export interface VmRevision {
   readonly name: string;
   readonly revision: number;
@@ -33,11 +33,11 @@ export interface RunStrategyView extends DataVolumeView, NewVmiView {
   readonly now: number;
 }
 
-/** Seconds until a finished migration to elsewhere is looked at again. */
+/** Seconds until the next look at a finished migration to elsewhere. */
 const decentralizedRecheckSeconds = 2;
 
 /**
- * What to do for a VM's run strategy now. Nothing is done for an unknown strategy.
+ * Decides what to do for a VM's run strategy. Nothing is done for an unknown strategy.
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ export function planRunStrategy(strategy: string, given: RunStrategyView): VmPla
 function always(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
   if (!hasStopRequestFor(view.vm, vmi) && !isFinal(vmi)) return nothing(view);
   if (!isDecentralizedMigration(vmi)) return stop(view, vmi);
-  // The guest lives on elsewhere: starting it again here would make it run twice.
+  // The guest lives elsewhere: starting it here again would make it run twice.
   if (at(vmi, "status", "migrationState", "completed") !== true) {
     return { ...nothing(view), requeueAfterSeconds: decentralizedRecheckSeconds };
   }
@@ -99,7 +99,7 @@ function rerunOnFailure(view: RunStrategyView, vmi: VirtualMachineInstance): VmP
   return { ...plan, writes: [...plan.writes, write], vm };
 }
 
-/** A VM that has just got this strategy is started; later only if asked. */
+/** A VM that has just got this strategy is started; later only on request. */
 function startIfAskedOrNew(view: RunStrategyView, strategy: string): VmPlan {
   const isNew = at(view.vm, "status", "runStrategy") !== strategy;
   return isNew || hasStartRequest(view.vm) ? startUnlessBackingOff(view) : nothing(view);
@@ -110,7 +110,7 @@ function manual(view: RunStrategyView): VmPlan {
   return hasStartRequest(view.vm) ? start(view) : nothing(view);
 }
 
-/** A start request on a halted VM is one to start it paused: the strategy changes first. */
+/** A start request on a halted VM means to start it paused: the strategy changes first. */
 function flipToAlways(view: RunStrategyView): VmPlan {
   if (!hasStartRequest(view.vm)) return nothing(view);
   const write: Write = {
@@ -126,7 +126,7 @@ function receiver(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
   const annotations = at(vmi, "metadata", "annotations");
   if (entry(annotations, names.createMigrationTarget) === "true") return nothing(view);
   if (at(vmi, "status", "migrationState", "completed") !== true) {
-    const why = "spec.runStrategy is WaitAsReceiver, and the VMI does not wait for a migration";
+    const why = "spec.runStrategy is WaitAsReceiver, but the VMI does not wait for a migration";
     return failed(view, "FailedCreate", `${why}; stop it or change the strategy`);
   }
   const strategy = entry(at(view.vm, "metadata", "annotations"), names.restoreRunStrategy);
@@ -175,7 +175,7 @@ function start(view: RunStrategyView): VmPlan {
   };
 }
 
-/** Stores the spec that the VM is started with, once for each generation, and drops older ones. */
+/** Stores the VM's spec at its start, once per generation, and deletes older ones. */
 function revisionWrites(
   { vm, revisions, config }: RunStrategyView,
   name: string,
@@ -198,7 +198,7 @@ function revisionWrites(
   return [...writes, { kind: "create", resource: "controllerrevisions", object: revision }];
 }
 
-/** The spec, with the revisions of instance type and preference that are in force. */
+/** The spec with the effective revisions of instance type and preference. */
 function specWithRevisions(vm: VirtualMachine): unknown {
   const spec = vm.spec;
   const revisionOf = (ref: string): string =>
@@ -244,7 +244,7 @@ function stop(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
   };
 }
 
-/** Both `running` and `runStrategy` may be in use; the one that is stays. */
+/** Either `running` or `runStrategy` may be in use; that one stays. */
 function withStrategy(vm: VirtualMachine, strategy: "Always" | "Halted"): VirtualMachine {
   if (!isSet(vm.spec?.runStrategy)) {
     return { ...vm, spec: { ...vm.spec, running: strategy === "Always" } };
@@ -259,7 +259,7 @@ function withoutRestartRequired(vm: VirtualMachine): VirtualMachine {
   return { ...vm, status: { ...vm.status, conditions: [...conditions] } };
 }
 
-/** Whether the VMI moves to or from another cluster or namespace: one side alone has an address. */
+/** Whether the VMI moves to or from another cluster or namespace: only one side has an address. */
 function isDecentralizedMigration(vmi: VirtualMachineInstance): boolean {
   const state = at(vmi, "status", "migrationState");
   const source = at(state, "sourceState");

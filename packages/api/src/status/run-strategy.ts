@@ -14,12 +14,12 @@ export const runStrategies = [
 /** One of {@link runStrategies}. */
 export type RunStrategy = (typeof runStrategies)[number];
 
-/** The strategy of a VM as it is written, or how it contradicts itself. */
+/** The strategy of a VM as written, or how it contradicts itself. */
 export type RunStrategyOf = { readonly strategy: string } | { readonly contradiction: string };
 
 /**
- * The run strategy of a VM: `runStrategy`, or what the older `running` stands for. `Halted` if neither is set, an
- * error if both are. The strategy may be an unknown text.
+ * The run strategy of a VM: `runStrategy`, or what the older `running` stands for. `Halted` if neither is set,
+ * an error if both are. The strategy may be an unknown string.
  */
 export function runStrategyOf(vm: VirtualMachine): RunStrategyOf {
   const running = at(vm, "spec", "running");
@@ -31,13 +31,13 @@ export function runStrategyOf(vm: VirtualMachine): RunStrategyOf {
   return { strategy: isSet(strategy) ? text(strategy) : "Halted" };
 }
 
-/** {@link runStrategyOf}, with an empty text for a contradiction: no rule applies to that one. */
+/** {@link runStrategyOf}, with an empty string for a contradiction, to which no rule applies. */
 export function runStrategyName(vm: VirtualMachine): string {
   const found = runStrategyOf(vm);
   return "strategy" in found ? found.strategy : "";
 }
 
-/** Whether a VM of this strategy is started again after a failure, or counts its failures as if. */
+/** Whether a VM with this strategy is restarted after a failure, or counts its failures as if. */
 export function countsStartFailures(strategy: string): boolean {
   return strategy === "Always" || strategy === "RerunOnFailure" || strategy === "Once";
 }

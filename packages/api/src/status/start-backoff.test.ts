@@ -44,19 +44,19 @@ test("a VMI that ended without ever running counts once, and sets the time of th
   expect(startFailureOf(vm("Always", before), vmi("Failed", "a"), clock)).toEqual(before);
 });
 
-test("a VMI that ran, and a strategy that starts nothing by itself, clear the record", () => {
+test("a VMI that ran, or a strategy that starts nothing on its own, clears the record", () => {
   expect(startFailureOf(vm("Always", before), vmi("Failed", "b", true), clock)).toBeUndefined();
   for (const strategy of ["Halted", "Manual", "WaitAsReceiver"]) {
     expect(startFailureOf(vm(strategy, before), undefined, clock)).toBeUndefined();
   }
 });
 
-test("without a VMI, or with one that lives, the record stays", () => {
+test("keeps the record without a VMI, or with a living one", () => {
   expect(startFailureOf(vm("Once", before), undefined, clock)).toEqual(before);
   expect(startFailureOf(vm("Once", before), vmi("Scheduling", "b"), clock)).toEqual(before);
 });
 
-test("the time that is left counts whole seconds and is 0 without a time", () => {
+test("the remaining time is in whole seconds, and 0 without a time", () => {
   const retry = (retryAfterTimestamp: string) => vm("Always", { retryAfterTimestamp });
   expect(startDelayLeft(retry("2026-06-01T00:00:30Z"), now)).toBe(30);
   expect(startDelayLeft(retry("2026-05-01T00:00:30Z"), now)).toBe(0);

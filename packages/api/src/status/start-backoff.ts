@@ -8,10 +8,10 @@ import { hasRun, isFinal } from "./phases.ts";
 import { countsStartFailures, runStrategyOf } from "./run-strategy.ts";
 import { uidOf } from "./state-change-requests.ts";
 
-/** The longest that a VM which does not come up waits for the next attempt. */
+/** The longest time that a failing VM waits for its next start. */
 export const maxStartDelaySeconds = 300;
 
-/** Never wait less than this after a failure, however low the maximum is set. */
+/** The shortest wait after a failure, however low the maximum is set. */
 const shortestInterval = 10;
 
 /** The shortest and the longest delay, in seconds. */
@@ -21,9 +21,9 @@ export interface DelayRange {
 }
 
 /**
- * How long to wait after so many failed starts in a row: a thirtieth of the maximum (ten seconds at
- * least) times the square of the count, and up to half as much again so that VMs which failed together
- * do not start together; never more than the maximum.
+ * How long to wait after this many failed starts in a row: a thirtieth of the maximum (ten seconds at least)
+ * times the square of the count, and up to half as much again so that VMs that failed together do not start
+ * together; never more than the maximum.
  */
 export function startDelayRange(
   failCount: number,
@@ -36,7 +36,7 @@ export function startDelayRange(
   };
 }
 
-/** A delay out of {@link startDelayRange}; `random` gives numbers from 0 up to but without 1. */
+/** A delay from {@link startDelayRange}; `random` returns numbers from 0 up to, but not including, 1. */
 export function startDelaySeconds(
   failCount: number,
   random: () => number,
@@ -52,7 +52,7 @@ function backoff(failCount: number, maxDelaySeconds: number): { delay: number; j
   return { delay, jitter: Math.trunc(delay / 2) };
 }
 
-/** Seconds until a VM may be started again; 0 if it may now. `now` is in milliseconds. */
+/** Seconds until a VM may be started again; 0 if it may start now. `now` is in milliseconds. */
 export function startDelayLeft(vm: VirtualMachine, now: number): number {
   const retryAfter = Date.parse(text(at(vm, "status", "startFailure", "retryAfterTimestamp")));
   if (Number.isNaN(retryAfter)) return 0;
@@ -60,8 +60,8 @@ export function startDelayLeft(vm: VirtualMachine, now: number): number {
 }
 
 /**
- * The record of failed starts as it is to be: gone once a VMI ran or if the strategy starts nothing by
- * itself, one higher for a VMI that ended without ever running, else as it is.
+ * The desired record of failed starts: removed once a VMI ran or if the strategy starts nothing on its own, one
+ * higher for a VMI that ended without ever running, otherwise unchanged.
  */
 export function startFailureOf(
   vm: VirtualMachine,

@@ -40,7 +40,7 @@ test("a VM without a VMI is stopped and not ready", () => {
   expect(writes).toMatchObject([{ kind: "update", subresource: "status" }]);
 });
 
-test("a VM with a VMI tells generations, readiness and the strategy that it runs under", () => {
+test("a VM with a VMI shows generations, readiness and its effective strategy", () => {
   const { status } = plan({ vmi: vmi("Running", [{ type: "Ready", status: "True" }]) });
   expect(status).toMatchObject({
     created: true,
@@ -58,7 +58,7 @@ test("a pass that changes nothing writes nothing", () => {
   expect(plan({ vm: vm(status), vmi: running, now: now + 60_000 }).writes).toEqual([]);
 });
 
-test("the VMI's conditions are mirrored and go with it; the VM's own stay", () => {
+test("mirrors the VMI's conditions while it exists; the VM's own stay", () => {
   const before = {
     conditions: [
       { type: "AgentConnected", status: "True" },
@@ -90,7 +90,7 @@ test("a failure is shown while it lasts", () => {
   expect(plan({ vm: vm(status) }).status.conditions?.map(({ type }) => type)).toEqual(["Ready"]);
 });
 
-test("requests that are done with are dropped, one at a time", () => {
+test("drops finished requests, one at a time", () => {
   const requests = { stateChangeRequests: [{ action: "Stop", uid: "v" }, { action: "Start" }] };
   expect(plan({ vm: vm(requests), vmi: vmi("Running") }).status.stateChangeRequests).toHaveLength(
     2,
@@ -103,14 +103,14 @@ test("requests that are done with are dropped, one at a time", () => {
   );
 });
 
-test("volume requests that the template shows are dropped", () => {
+test("drops volume requests that the template shows", () => {
   const add = { addVolumeOptions: { name: "a", disk: {} as never, volumeSource: {} } };
   const remove = { removeVolumeOptions: { name: "b" } };
   const { status } = plan({ vm: vm({ volumeRequests: [add, remove] }) });
   expect(status.volumeRequests).toEqual([add]);
 });
 
-test("a VMI that has ended is let go, once", () => {
+test("releases an ended VMI once", () => {
   const finalizers = ["x", "kubevirt.io/virtualMachineControllerFinalize"];
   const ended = vmi("Failed", [], { metadata: { name: "vm", uid: "v", finalizers } });
   expect(plan({ vmi: ended }).writes[1]).toMatchObject({
@@ -186,12 +186,12 @@ test.each([
   ["gate off", tracking("Enabled"), tracks("Enabled"), gateOff, "PendingRestart"],
   ["gate off, stopped", tracking(""), undefined, gateOff, "IncrementalBackupFeatureGateDisabled"],
   ["nothing to do", tracking("", false), undefined, gateOff, undefined],
-  ["a state that nobody knows", tracking("Odd"), tracks(), tracked, ""],
+  ["an unknown state", tracking("Odd"), tracks(), tracked, ""],
 ])("changed-block tracking, %s", (_, subject, instance, cluster, expected) => {
   expect(trackingStatusOf(subject, instance, { config: cluster })?.state).toBe(expected);
 });
 
-test("a new VMI is told to track if its VM is selected", () => {
+test("a new VMI tracks blocks if its VM is selected", () => {
   expect(trackingOfNewVmi(tracking(""), { config: tracked })).toBe("Initializing");
   expect(trackingOfNewVmi(tracking("Enabled", false), { config: tracked })).toBe("Disabled");
   expect(trackingOfNewVmi(tracking(""), { config: gateOff })).toBeUndefined();
@@ -234,19 +234,19 @@ const migrated = (claimName: string, conditions: object[] = []): VirtualMachine 
 });
 const changing = [{ type: "VolumesChange", status: "True" }];
 
-test("a migration of volumes is forgotten once the old volumes are back", () => {
+test("forgets a volume migration once the old volumes are back", () => {
   const status = withVolumeMigration(migrated("old", changing), vmi("Running"));
   expect(status.volumeUpdateState).toEqual({});
   expect(status.conditions).toEqual([]);
 });
 
-test("a VMI that goes away in the middle leaves volumes that a person must sort out", () => {
+test("a VMI that disappears halfway leaves volumes that a person must sort out", () => {
   const status = withVolumeMigration(migrated("new", changing), undefined);
   expect(status.conditions?.[1]).toMatchObject({ type: "ManualRecoveryRequired", status: "True" });
   expect(withVolumeMigration(migrated("new"), undefined).conditions).toEqual([]);
 });
 
-test("a migration of volumes that was cancelled is forgotten", () => {
+test("forgets a volume migration that was cancelled", () => {
   const cancelled = { type: "VolumesChange", status: "False", reason: "VolumesChangeCancellation" };
   const status = withVolumeMigration(migrated("new", changing), vmi("Running", [cancelled]));
   expect(status.volumeUpdateState).toEqual({});

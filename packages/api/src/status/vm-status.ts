@@ -31,21 +31,21 @@ import { openVolumeRequests } from "./volume-requests.ts";
 /** Everything that the status of a VM depends on. */
 export interface VmStatusView extends VmView, TrackingView {
   readonly config: TrackingView["config"] & Pick<ClusterConfig, "names">;
-  /** Why the last pass went wrong, if it did. */
+  /** Why the last pass failed, if it did. */
   readonly failure?: PlanFailure | undefined;
-  /** The generation that the VMI was made from, where the VMI does not say it itself. */
+  /** The generation that the VMI was created from, if the VMI itself does not say it. */
   readonly revisionGeneration?: number | undefined;
   readonly random: () => number;
 }
 
-/** The status of a VM and what writing it takes. */
+/** The status of a VM and the writes that it needs. */
 export interface VmStatusPlan {
   readonly status: VirtualMachineStatus;
-  /** Empty if everything is as it should be. */
+  /** Empty if nothing needs to change. */
   readonly writes: readonly Write[];
 }
 
-/** Conditions that a VM has of its own; all others are the VMI's, mirrored. */
+/** Conditions of the VM itself; all others are mirrored from the VMI. */
 const ownConditions = new Set(["Ready", "Failure", "RestartRequired"]);
 
 /** The status that a VM should have, from the state of the VM, its VMI and its storage. */
@@ -74,7 +74,7 @@ function statusOf(view: VmStatusView): VirtualMachineStatus {
     created: vmi ? true : undefined,
     ready: isReady || undefined,
     ...(vmi ? generations(vmi, view) : {}),
-    // Recorded from the first start on, so that "never started" can be told from "stopped".
+    // Recorded from the first start on, to distinguish "never started" from "stopped".
     ...(wasStarted ? { runStrategy: runStrategyName(vm) || undefined } : {}),
     volumeRequests: volumeRequests.length > 0 ? [...volumeRequests] : undefined,
     memoryDumpRequest: nextMemoryDumpRequest(vm, vmi),
@@ -125,7 +125,7 @@ function conditionsFor(
   return vmi ? mirrored(own, conditionsOf<VirtualMachineInstanceCondition>(vmi)) : own;
 }
 
-/** `Ready` is there whether or not there is a VMI. */
+/** `Ready` is always present, with or without a VMI. */
 function readyCondition(
   vmi: VirtualMachineInstance | undefined,
   now: string,
@@ -177,7 +177,7 @@ function copied(condition: VirtualMachineInstanceCondition): VirtualMachineCondi
   };
 }
 
-/** Whether the VM has seen all of a VMI that it needs to. */
+/** Whether the VM has seen everything that it needs from a VMI. */
 function mayGo(vmi: VirtualMachineInstance): boolean {
   const isDeletedReceiver =
     phaseOf(vmi) === "WaitingForSync" && isSet(at(vmi, "metadata", "deletionTimestamp"));

@@ -14,7 +14,7 @@ export interface VolumeClaim {
   readonly status?: { readonly phase?: string };
 }
 
-/** What is known of a VM's storage. */
+/** What is known about a VM's storage. */
 export interface VmStorage {
   readonly dataVolumes?: readonly DataVolume[] | undefined;
   readonly claims?: readonly VolumeClaim[] | undefined;
@@ -39,7 +39,7 @@ export function inNamespaceOf<T>(
   );
 }
 
-/** The DataVolumes that the VM's volumes name and that exist. */
+/** The existing DataVolumes that the VM's volumes use. */
 export function usedDataVolumes(vm: VirtualMachine, storage: VmStorage): readonly DataVolume[] {
   return volumesOf(vm)
     .filter((volume) => isSet(volume.dataVolume))
@@ -49,7 +49,7 @@ export function usedDataVolumes(vm: VirtualMachine, storage: VmStorage): readonl
     });
 }
 
-/** Whether filling a DataVolume failed for good. */
+/** Whether filling a DataVolume failed permanently. */
 export function hasFailed(dataVolume: DataVolume): boolean {
   if (phaseOf(dataVolume) === "Failed") return true;
   const conditions = conditionsOf(dataVolume);
@@ -67,7 +67,7 @@ export function isProvisioning(dataVolume: DataVolume): boolean {
   return isBound || phase !== "WaitForFirstConsumer";
 }
 
-/** What the quota said, if it is what keeps a DataVolume from its claim. */
+/** The quota's message, if the quota keeps a DataVolume from its claim. */
 export function quotaMessage(dataVolume: DataVolume): string | undefined {
   const bound = findCondition(conditionsOf(dataVolume), "Bound");
   return bound && bound.status !== "True" && bound.reason === "ErrExceededQuota"
@@ -93,7 +93,7 @@ export function hasUnboundClaim(vm: VirtualMachine, storage: VmStorage): boolean
   });
 }
 
-/** The phase of a DataVolume, or an empty text. */
+/** The phase of a DataVolume, or an empty string. */
 export function phaseOf(dataVolume: DataVolume): string {
   return text(at(dataVolume, "status", "phase"));
 }

@@ -54,7 +54,7 @@ test("the VMI has the VM's name and owner, its generation, and a finalizer for t
   expect(vmi.status?.virtualMachineRevisionName).toBe("revision");
 });
 
-test("a VM that names no firmware UUID has the one that its name gave it ever since", () => {
+test("a VM without a firmware UUID gets the one derived from its name", () => {
   expect(legacyFirmwareUuid("testvm")).toBe("5a9fc181-957e-5c32-9e5a-2de5e9673531");
   const own = made({ domain: { devices, firmware: { uuid: "own" } } });
   expect(own.spec.domain.firmware?.uuid).toBe("own");
@@ -71,7 +71,7 @@ test("a volume without a disk or a file system becomes a disk", () => {
   expect(vmi.spec.domain.devices.disks).toEqual([{ name: "a" }, { name: "c" }]);
 });
 
-test("an input device, the default network and a paused start are added where they are asked for", () => {
+test("adds an input device, the default network and a paused start on request", () => {
   const vmi = made(
     { domain: { devices: { autoattachInputDevice: true } } },
     { stateChangeRequests: [{ action: "Start", data: { paused: "true" } }] },
@@ -81,14 +81,14 @@ test("an input device, the default network and a paused start are added where th
   expect(vmi.spec.startStrategy).toBe("Paused");
 });
 
-test("a memory dump that is over is not begun again", () => {
+test("does not repeat a finished memory dump", () => {
   const spec = { domain: { devices }, volumes: [{ name: "dump" }, { name: "a" }] };
   const request = (phase: string) => ({ memoryDumpRequest: { claimName: "dump", phase } });
   expect(made(spec, request("Completed")).spec.volumes).toEqual([{ name: "a" }]);
   expect(made(spec, request("InProgress")).spec.volumes).toHaveLength(2);
 });
 
-test("the template stays as it was", () => {
+test("does not change the template", () => {
   const spec = { domain: { devices: {} }, volumes: [{ name: "a" }] };
   const copy = structuredClone(spec);
   made(spec);

@@ -29,12 +29,12 @@ import { hasStartPausedRequest } from "./state-change-requests.ts";
 /** What a new VMI depends on besides the VM. */
 export interface NewVmiView extends TrackingView {
   readonly config: TrackingView["config"] & DefaultNetworkConfig & Pick<ClusterConfig, "names">;
-  /** What the VM's matchers have led to. */
+  /** What the VM's matchers refer to. */
   readonly instancetype?: VirtualMachineInstancetypeSpec | undefined;
   readonly preference?: VirtualMachinePreferenceSpec | undefined;
 }
 
-/** The VMI, or why there can be none. */
+/** The VMI, or why there is none. */
 export type NewVmi =
   | { readonly vmi: VirtualMachineInstance }
   | { readonly refused: string; readonly by: "network" | "instancetype" };
@@ -51,7 +51,7 @@ export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmi
     (spec, change) => change(spec, vm),
     object(at(vm, "spec", "template", "spec")) as unknown as Draft,
   );
-  // A preference says first which devices there are, and at the end of what kind.
+  // A preference first decides which devices exist, and at the end their kind.
   const draft = withInput(autoattachPreferences(own, preference));
   const added = defaultNetwork(draft, config);
   if (added.kind === "refused") return { refused: added.message, by: "network" };
@@ -85,12 +85,12 @@ export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmi
   };
 }
 
-/** A binding that KubeVirt has dropped: a VMI with one would be refused. */
+/** A binding that KubeVirt has removed: a VMI with one would be refused. */
 function discontinuedBinding(spec: Draft): string | undefined {
   for (const iface of objects<Interface>(at(spec, "domain", "devices", "interfaces"))) {
     for (const binding of ["slirp", "passt", "macvtap"]) {
       if (isSet(at(iface, binding))) {
-        return `interface ${quote(text(iface.name))} has the binding ${binding}, which is gone since KubeVirt v1.3; use another`;
+        return `interface ${quote(text(iface.name))} has the binding ${binding}, which KubeVirt v1.3 removed; use another`;
       }
     }
   }
@@ -136,7 +136,7 @@ function withUuid(spec: Draft, vm: VirtualMachine): Draft {
   return { ...spec, domain: { ...domain(spec), firmware: { ...firmware, uuid } } };
 }
 
-/** A volume that neither a disk nor a file system uses is meant to be a disk. */
+/** A volume that neither a disk nor a file system uses becomes a disk. */
 function withDisks(spec: Draft): Draft {
   const disks = objects<Disk>(at(spec, "domain", "devices", "disks"));
   const filesystems = objects<{ name?: string }>(at(spec, "domain", "devices", "filesystems"));

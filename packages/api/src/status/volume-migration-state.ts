@@ -10,9 +10,9 @@ import { isFinal } from "./phases.ts";
 import { claimNameOf, volumesOf } from "./vm-storage.ts";
 
 /**
- * A VM's status after what became of a migration of its volumes: forgotten once the template names the
- * old volumes again or no longer asks for it, or once it was cancelled; `ManualRecoveryRequired` if the
- * VMI went away in the middle, because then some volumes are behind the others.
+ * A VM's status after a migration of its volumes: the migration is forgotten once the template names the old
+ * volumes again or no longer asks for it, or once it was cancelled. It is `ManualRecoveryRequired` if the VMI
+ * disappeared halfway, because then some volumes are behind the others.
  */
 export function withVolumeMigration(
   vm: VirtualMachine,
@@ -43,7 +43,7 @@ export function withVolumeMigration(
 const recoveryRequired: VirtualMachineCondition = {
   type: "ManualRecoveryRequired",
   status: "True",
-  // A sentence, but a reason: KubeVirt's clients find it where they look for one.
+  // A sentence as a reason: KubeVirt's clients look for it there.
   reason: "VMI was removed or was final during the volume migration",
 };
 
@@ -51,7 +51,7 @@ function isAsked(vm: VirtualMachine): boolean {
   return at(vm, "spec", "updateVolumesStrategy") === "Migration";
 }
 
-/** Whether every migrated volume of the template names the claim that it had before. */
+/** Whether every migrated volume of the template names its previous claim. */
 function isRestored(vm: VirtualMachine, state: unknown): boolean {
   const sources = new Map(
     objects(at(state, "migratedVolumes"))

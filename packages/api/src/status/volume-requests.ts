@@ -2,7 +2,7 @@ import type { VirtualMachine, VirtualMachineVolumeRequest } from "../schema/inde
 import { at, isSet, objects, text } from "../shape.ts";
 import { volumesOf } from "./vm-storage.ts";
 
-/** Volumes that `addvolume` and `removevolume` asked for and the template does not show yet. */
+/** Volumes that `addvolume` and `removevolume` requested and the template does not show yet. */
 export function openVolumeRequests(vm: VirtualMachine): readonly VirtualMachineVolumeRequest[] {
   const volumes = new Set(volumesOf(vm).map(({ name }) => name));
   const disks = new Set(

@@ -1,9 +1,9 @@
 import type { IntegerFormat, SchemaNode } from "../schema/index.ts";
 
-/** Numbers from 0 to 1, 1 excluded. */
+/** Numbers from 0 up to, but not including, 1. */
 export type Random = () => number;
 
-/** A small generator of the same numbers for the same seed (mulberry32). */
+/** A small generator with the same numbers for the same seed (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed;
   return () => {
@@ -31,7 +31,7 @@ const integers: Readonly<Record<IntegerFormat, readonly number[]>> = {
   uint64: [0, 2 ** 64],
 };
 
-/** A value that the schema takes. */
+/** A value that is valid for the schema. */
 export function sample(node: SchemaNode, random: Random): unknown {
   switch (node.kind) {
     case "string":
@@ -78,7 +78,7 @@ function pickSome<T>(items: readonly T[], random: Random): T[] {
   return items.filter(() => random() < 0.2);
 }
 
-/** JSON of any shape, dangerous keys included. */
+/** JSON of any shape, including dangerous keys. */
 export function anything(random: Random, depth: number): unknown {
   const way = random();
   if (way < 0.02) return Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, i]));

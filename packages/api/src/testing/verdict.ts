@@ -3,10 +3,10 @@ import { type Cause, isFieldOurs } from "../admission/cause.ts";
 import { type ClusterConfig, clusterConfig } from "../config/index.ts";
 import type { KubeVirtConfiguration } from "../schema/index.ts";
 
-/** A part of an object to lay over another: lists replace lists, `undefined` removes a field. */
+/** A part of an object to merge over another: lists replace lists, `undefined` removes a field. */
 export type Change = { readonly [field: string]: unknown };
 
-/** What a cluster of a test has switched on and off. */
+/** What a test cluster has switched on and off. */
 export interface ClusterOptions {
   readonly gates?: readonly string[];
   readonly disabled?: readonly string[];
@@ -28,7 +28,7 @@ export function cluster(options: ClusterOptions = {}): ClusterConfig {
   );
 }
 
-/** A VirtualMachineInstance to which admission has no objection, with a change of its spec. */
+/** A VirtualMachineInstance that admission accepts, with a change of its spec. */
 export function instance(spec: Change = {}, rest: Change = {}): Record<string, unknown> {
   const base = {
     apiVersion: "kubevirt.io/v1",
@@ -52,8 +52,8 @@ export function instance(spec: Change = {}, rest: Change = {}): Record<string, u
 }
 
 /**
- * What admission says of a new VirtualMachineInstance with that change of its spec: reasons without
- * `FieldValue`, and fields; an empty list is a yes.
+ * Admission's verdict on a new VirtualMachineInstance with that change of its spec: reasons without
+ * `FieldValue`, and fields; an empty list means allowed.
  */
 export function verdict(spec: Change, options: ClusterOptions = {}): string[] {
   return judged(instance(spec), options);
@@ -69,21 +69,21 @@ export function deviceVerdict(devices: Change, options: ClusterOptions = {}): st
   return verdict({ domain: { devices } }, options);
 }
 
-/** What admission says of a new VirtualMachineInstance. */
+/** Admission's verdict on a new VirtualMachineInstance. */
 export function judged(object: unknown, options: ClusterOptions = {}): string[] {
   const request = { kind: "VirtualMachineInstance", operation: "CREATE", object } as const;
   const { causes } = admit(request, cluster(options));
   return causes.map(shown);
 }
 
-/** A cause in a test, as KubeVirt gives it: `Invalid spec.hostname`; without the field where it gives none. */
+/** A cause in a test, as in KubeVirt: `Invalid spec.hostname`; without the field if KubeVirt gives none. */
 export function shown(cause: Cause): string {
   const { reason } = cause;
   const field = isFieldOurs(cause) ? undefined : cause.field;
   return [reason?.replace("FieldValue", "") ?? "schema", field].filter(Boolean).join(" ");
 }
 
-/** One object laid over another. */
+/** One object merged over another. */
 export function overlay(base: unknown, change: unknown): Record<string, unknown> {
   const result: Record<string, unknown> = { ...(base as Record<string, unknown>) };
   for (const [key, value] of Object.entries(change as Record<string, unknown>)) {

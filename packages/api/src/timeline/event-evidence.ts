@@ -4,7 +4,7 @@ import { sentence } from "./sentences.ts";
 import type { Stage } from "./stage.ts";
 import { unsyncedStage } from "./unsynced-stage.ts";
 
-/** An event of either API (`v1` or `events.k8s.io/v1`), as far as it is read. */
+/** The used parts of an event of either API (`v1` or `events.k8s.io/v1`). */
 export interface TimelineEvent {
   readonly type?: string;
   readonly reason?: string;
@@ -53,7 +53,7 @@ const hinders: Readonly<Record<string, Stage>> = {
   "Pod BackOff": "pod-running",
 };
 
-/** What the events about a VMI, its VM and its Pod show. Of two about a stage the later counts. */
+/** What the events about a VMI, its VM and its Pod show. Of two events about a stage the later one counts. */
 export function eventEvidence(events: unknown, vmi: unknown, pod: unknown): EvidenceByStage {
   const found: EvidenceByStage = {};
   for (const event of sorted(events)) {
@@ -69,14 +69,14 @@ export function eventEvidence(events: unknown, vmi: unknown, pod: unknown): Evid
   return found;
 }
 
-/** A sync failure names its stage only in its words. */
+/** A sync failure names its stage only in its message. */
 function hindered(stage: Stage, event: TimelineEvent): Stage {
   return stage === "domain-defined" ? unsyncedStage(messageOf(event)) : stage;
 }
 
 function hindrance(event: TimelineEvent, kind: string): ReturnType<typeof waiting> {
   const reason = sentence(text(event.reason), messageOf(event));
-  // A VM that is refused admission is refused again until it is changed.
+  // A VM that admission refuses is refused again until it is changed.
   return kind === "VirtualMachine" ? failed(reason, timeOf(event)) : waiting(reason, timeOf(event));
 }
 
@@ -92,7 +92,7 @@ function subjectOf(event: TimelineEvent, vmi: unknown, pod: unknown): string | u
   return isOfVm ? kind : undefined;
 }
 
-/** By UID where both have one: a new object may have taken the name of an old one. */
+/** By UID if both have one: a new object may have taken the name of an old one. */
 function isAbout(subject: EventSubject, object: unknown): boolean {
   const uid = at(object, "metadata", "uid");
   if (isSet(uid) && isSet(subject.uid)) return uid === subject.uid;

@@ -1,15 +1,15 @@
 import type { Stage } from "./stage.ts";
 
-/** What an object shows of one stage. */
+/** What an object shows about one stage. */
 export interface Evidence {
   readonly state: "done" | "waiting" | "failed";
-  /** When, as the object has it. */
+  /** When, according to the object. */
   readonly at?: string;
   /** Why it waits or has failed, in a sentence. */
   readonly reason?: string;
 }
 
-/** What is known of the stages; one that is missing has left no trace. */
+/** What is known about the stages; a missing one has left no trace. */
 export type EvidenceByStage = Partial<Record<Stage, Evidence>>;
 
 /** It happened; `at` only if the object says when. */
@@ -26,15 +26,15 @@ export function waiting(reason?: string, at?: unknown): Evidence {
   };
 }
 
-/** It went wrong for good. */
+/** It failed permanently. */
 export function failed(reason?: string, at?: unknown): Evidence {
   return { ...waiting(reason, at), state: "failed" };
 }
 
 /**
- * The one picture that witnesses give together, the most reliable first. What has failed stays failed;
- * else one that saw it happen is right against those that did not. A time or a reason that another
- * witness of the same state knows completes the picture.
+ * The combined evidence of several witnesses, the most reliable first. What has failed stays failed; otherwise
+ * a witness that saw it happen outweighs those that did not. A time or a reason from another witness of the
+ * same state completes the picture.
  */
 export function strongest(...witnesses: readonly (Evidence | undefined)[]): Evidence | undefined {
   const found = witnesses.filter((evidence) => evidence !== undefined);

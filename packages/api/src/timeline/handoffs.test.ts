@@ -43,9 +43,9 @@ const states = (input: TimelineInput): string =>
     .join("");
 const open = (input: TimelineInput): Handoff | undefined => firstOpenHandoff(handoffs(input));
 
-/** One letter for each stage: done, waiting, failed, unknown. */
+/** One letter per stage: done, waiting, failed, unknown. */
 test.each([
-  ["a manifest that nobody has stored", { spec: { domain: { devices: {} } } }, "uuuuuuuuuuuu"],
+  ["a manifest that is not stored", { spec: { domain: { devices: {} } } }, "uuuuuuuuuuuu"],
   ["Pending", vmi("Pending"), "dwwwwwwwwwww"],
   ["Scheduling", vmi("Scheduling"), "dduuwwwwwwww"],
   ["Scheduled", vmi("Scheduled"), "ddddduuuuwww"],
@@ -54,7 +54,17 @@ test.each([
   expect(states({ vmi: subject as VirtualMachineInstance })).toBe(expected);
 });
 
-test("times are those of the objects, and every stage says who makes it happen", () => {
+test("an event that comes late does not make its stage later than the next one", () => {
+  const subject = vmi("Running", condition("Ready", "True"));
+  const at = (seconds: number): string | undefined =>
+    handoffs({
+      vmi: subject,
+      events: [event("VirtualMachineInstance", "Created", "the guest was defined", seconds)],
+    }).find(({ stage }) => stage === "domain-defined")?.at;
+  expect([at(2), at(6)]).toEqual([t(2), t(3)]);
+});
+
+test("takes times from the objects, and every stage names who makes it happen", () => {
   const list = handoffs({
     vmi: vmi("Running", condition("Ready", "True"), condition("AgentConnected", "True")),
     pod: pod({
@@ -81,7 +91,7 @@ test("times are those of the objects, and every stage says who makes it happen",
   expect(firstOpenHandoff(list)).toBeUndefined();
 });
 
-test("stages on the node are told by a trace, or by events, and never guessed", () => {
+test("stages on the node come from a trace or from events, and are never guessed", () => {
   const trace = [
     { stage: "network-bound" as const, at: t(4) },
     { stage: "domain-defined" as const, state: "failed" as const, message: "no such CPU model" },
@@ -98,10 +108,10 @@ test("stages on the node are told by a trace, or by events, and never guessed", 
 
 const unschedulable = "0/3 nodes are available: 3 Insufficient memory.";
 
-/** The complaints that people bring, each with the stage and a piece of the sentence. */
+/** Typical complaints, each with the stage and a piece of the sentence. */
 test.each([
   [
-    "no node, by the Pod",
+    "no node, according to the Pod",
     {
       vmi: vmi("Scheduling"),
       pod: pod({
@@ -110,13 +120,13 @@ test.each([
       }),
     },
     "scheduled",
-    /no node takes the Pod.*Insufficient memory/,
+    /no node accepts the Pod.*Insufficient memory/,
   ],
   [
-    "no node, by the VMI",
+    "no node, according to the VMI",
     { vmi: vmi("Scheduling", condition("PodScheduled", "False", "Unschedulable", unschedulable)) },
     "scheduled",
-    /no node takes the Pod/,
+    /no node accepts the Pod/,
   ],
   [
     "no virtualisation",
@@ -147,7 +157,7 @@ test.each([
     /image cannot be pulled.*quay.io\/x:1/,
   ],
   [
-    "an image, by the VMI",
+    "an image, according to the VMI",
     { vmi: vmi("Scheduling", condition("Synchronized", "False", "ErrImagePull", "unauthorized")) },
     "pod-running",
     /image cannot be pulled: unauthorized/,
@@ -273,7 +283,7 @@ test.each([
     /could not start the guest.*no image/,
   ],
   [
-    "a device on the node, by the VMI",
+    "a device on the node, according to the VMI",
     {
       vmi: vmi("Scheduled", condition("Synchronized", "False", "x", "no /dev/kvm on this node")),
     },
@@ -281,7 +291,7 @@ test.each([
     /no \/dev\/kvm/,
   ],
   [
-    "what libvirt says of a network is the launcher's failure",
+    "libvirt's error about a network is the launcher's failure",
     {
       vmi: vmi("Scheduled"),
       events: [
@@ -373,7 +383,7 @@ test.each([
   expect(found?.reason).toMatch(words);
 });
 
-test("a VMI that failed says so at the stage that it did not get past", () => {
+test("a failed VMI shows that at the stage that it did not pass", () => {
   const failed = (transitions: object[], reason?: string): VirtualMachineInstance => ({
     ...vmi("Failed"),
     status: {
@@ -418,7 +428,7 @@ test("a VMI that failed with its Pod ended where the Pod did, and nothing waits 
   expect(open(never)?.reason).toMatch(/failed before the guest ran: .*no memory/);
 });
 
-test("what is left of a guest that ran does not hide that it failed", () => {
+test("what is left of a guest that ran does not hide its failure", () => {
   const left = [condition("AgentConnected", "True"), condition("Ready", "False", "PodTerminating")];
   const subject = vmi("Running", ...left);
   const input = { vmi: { ...subject, status: { ...subject.status, phase: "Failed" } } };
@@ -427,7 +437,7 @@ test("what is left of a guest that ran does not hide that it failed", () => {
 });
 
 test.each([5, "text", {}, [], { metadata: 5 }, { kind: "Service", metadata: { name: "x" } }])(
-  "%j is no Pod and shows nothing",
+  "%j is not a Pod and shows nothing",
   (odd) => {
     const subject = { spec: { domain: { devices: {} } } } as VirtualMachineInstance;
     expect(states({ vmi: subject, pod: odd as never })).toBe("uuuuuuuuuuuu");
@@ -441,14 +451,14 @@ test("a guest that has shut down is no longer ready", () => {
   expect(open({ vmi: ended })).toMatchObject({ stage: "ready", reason: "the guest has shut down" });
 });
 
-test("an old hindrance does not stand against a later stage that is done", () => {
+test("an old obstacle does not count against a later stage that is done", () => {
   const events = [event("VirtualMachineInstance", "FailedCreate", "exceeded quota: q, x", 0)];
   const input = { vmi: vmi("Running", condition("Ready", "True")), events };
   expect(open(input)).toBeUndefined();
   expect(handoffs(input)[1]?.state).toBe("done");
 });
 
-test("an agent that answers does not make a VMI ready, nor does a probe hold up the agent", () => {
+test("an agent that answers does not make a VMI ready, and a probe does not hold up the agent", () => {
   const agent = condition("AgentConnected", "True");
   const failing = { vmi: vmi("Running", condition("Ready", "False"), agent) };
   expect(states(failing)).toBe("ddddduuuudwd");
@@ -459,7 +469,7 @@ test("an agent that answers does not make a VMI ready, nor does a probe hold up 
   expect(states({ vmi: bare, trace }).slice(-2)).toBe("wu");
 });
 
-/** What each side of the node writes where its part fails. */
+/** What each side of the node writes when its part fails. */
 test.each([
   ["prepared", "step disk/root of Pod p: no such file"],
   ["network-bound", "step network of Pod p: no link eth0"],
@@ -481,7 +491,7 @@ test("a missing agent does not hold up a VMI", () => {
   expect(firstOpenHandoff(list)).toBeUndefined();
 });
 
-test("a Pod of another VMI, and events about others, are not looked at", () => {
+test("ignores a Pod of another VMI, and events about others", () => {
   const other = pod(
     { phase: "Running" },
     { nodeName: "n" },
@@ -495,7 +505,7 @@ test("a Pod of another VMI, and events about others, are not looked at", () => {
   expect(open({ vmi: vmi("Pending"), events: [strange] })?.reason).toBeUndefined();
 });
 
-test("there is one handoff for each stage, in order, whatever is given", () => {
+test("there is one handoff for each stage, in order, whatever the input", () => {
   for (const input of [
     {},
     { vmi: null },
@@ -506,7 +516,7 @@ test("there is one handoff for each stage, in order, whatever is given", () => {
   }
 });
 
-test("what a guest or an image wrote cannot steer a terminal, and is cut", () => {
+test("text from a guest or an image cannot control a terminal, and is cut", () => {
   const words = `\u001b[2J\u0007gone${"x".repeat(1000)}`;
   const input = { vmi: vmi("Running", condition("Ready", "False", "Odd\u001b", words)) };
   const reason = open(input)?.reason ?? "";

@@ -18,14 +18,14 @@ import { vmiEvidence } from "./vmi-evidence.ts";
 
 const kubevirtNames = namesOf();
 
-/** A Pod, as far as it is read; any shape is taken. */
+/** The used parts of a Pod; any shape is accepted. */
 export interface TimelinePod {
   readonly metadata?: unknown;
   readonly spec?: unknown;
   readonly status?: unknown;
 }
 
-/** What a node wrote down of one stage. */
+/** What a node recorded about one stage. */
 export interface TraceEntry {
   readonly stage: Stage;
   readonly at?: string;
@@ -34,10 +34,10 @@ export interface TraceEntry {
   readonly message?: string;
 }
 
-/** All that is known of a VMI. Every part may be missing or be of any shape. */
+/** Everything that is known about a VMI. Every part may be missing or of any shape. */
 export interface TimelineInput {
   readonly vmi: VirtualMachineInstance;
-  /** The launcher Pod; one that belongs to another VMI is not looked at. */
+  /** The launcher Pod; one that belongs to another VMI is ignored. */
   readonly pod?: TimelinePod | undefined;
   readonly events?: readonly TimelineEvent[] | undefined;
   readonly trace?: readonly TraceEntry[] | undefined;
@@ -48,9 +48,9 @@ export interface TimelineInput {
 /** One stage of a VMI. */
 export interface Handoff {
   readonly stage: Stage;
-  /** `unknown`: nothing that was given shows whether it happened. */
+  /** `unknown`: nothing in the input shows whether it happened. */
   readonly state: "done" | "waiting" | "failed" | "unknown";
-  /** When it happened, or since when it is known not to; as the objects have it. */
+  /** When it happened, or since when it is known not to have happened, according to the objects. */
   readonly at?: string;
   readonly by: StageOwner;
   /** Why it waits or has failed, in one sentence. */
@@ -60,15 +60,15 @@ export interface Handoff {
 /**
  * Which handoffs on the way from a VMI to a guest have happened, and which one it waits for.
  *
- * A stage is `done`, `waiting` or `failed` only if something that was given shows it. After one that is
- * known not to have happened the later ones wait too: they cannot happen before it. What was seen to
- * wait while a later stage is done is out of date, and `unknown`; so is what comes after the end of a
- * VMI that has ended. Takes values of any shape.
+ * A stage is `done`, `waiting` or `failed` only if something in the input shows it. After a stage that is known
+ * not to have happened the later ones wait, too, because they cannot happen before it. A stage that was seen to
+ * wait while a later one is done is out of date, and `unknown`; so is everything after the end of a VMI.
+ * Accepts values of any shape.
  *
  * @example
  * ```ts
  * const list = handoffs({ vmi, pod, events });
- * firstOpenHandoff(list)?.reason; // "no node takes the Pod: 0/3 nodes are available: 3 Insufficient memory."
+ * firstOpenHandoff(list)?.reason; // "no node accepts the Pod: 0/3 nodes are available: 3 Insufficient memory."
  * ```
  */
 export function handoffs(input: TimelineInput): readonly Handoff[] {
@@ -77,12 +77,16 @@ export function handoffs(input: TimelineInput): readonly Handoff[] {
   const witnesses = [traceEvidence(trace), podEvidence(own), vmiEvidence(vmi)];
   const told = eventEvidence(events, vmi, own);
   const found: EvidenceByStage = {};
-  for (const stage of stages) {
+  let next: string | undefined;
+  for (const stage of [...stages].reverse()) {
     const seen = strongest(...witnesses.map((witness) => witness[stage]));
-    // A failure that is only told of may be over; the objects, where they say something, know.
+    // A reported failure may be over; if the objects say something, they know.
     const isOver = seen !== undefined && told[stage]?.state === "failed";
-    const evidence = strongest(seen, isOver ? undefined : told[stage]);
+    const evidence = strongest(seen, isOver ? undefined : noLater(told[stage], next));
     if (evidence) found[stage] = evidence;
+    // These two come and go.
+    const isLasting = stage !== "ready" && stage !== "agent-connected";
+    if (isLasting && evidence?.state === "done") next = evidence.at ?? next;
   }
   addUnreadyPod(found, own);
   return settled(found, addEnd(found, vmi));
@@ -91,11 +95,17 @@ export function handoffs(input: TimelineInput): readonly Handoff[] {
 /** The first stage that is known not to have happened; `undefined` if there is none. */
 export function firstOpenHandoff(list: readonly Handoff[]): Handoff | undefined {
   const isReady = list.some(({ stage, state }) => stage === "ready" && state === "done");
-  // Without an agent a VMI is none the worse.
+  // A VMI does not need an agent.
   return list.find(
     ({ stage, state }) =>
       (state === "failed" || state === "waiting") && !(isReady || stage === "agent-connected"),
   );
+}
+
+/** An event is written after what it tells of: that was done before the next stage was, even if the event came later. */
+function noLater(told: Evidence | undefined, next: string | undefined): Evidence | undefined {
+  const isLate = told?.state === "done" && Date.parse(told.at ?? "") > Date.parse(next ?? "");
+  return isLate ? done(next) : told;
 }
 
 function settled(found: EvidenceByStage, end: Stage | undefined): readonly Handoff[] {
@@ -129,12 +139,12 @@ function times(evidence: Evidence | undefined): Pick<Handoff, "at" | "reason"> {
   };
 }
 
-/** Sentences hold quotes, which are cut, and names, which may be anything. */
+/** Sentences contain quotes, which are cut, and names, which may be anything. */
 function plain(reason: string): string {
   return reason.replace(/\p{Cc}+/gu, " ");
 }
 
-/** A Pod that runs and is not ready says what the launcher waits for. */
+/** A running Pod that is not ready says what the launcher waits for. */
 function addUnreadyPod(found: EvidenceByStage, pod: unknown): void {
   const launcher = found["launcher-ready"];
   if (launcher?.state !== "waiting" || launcher.reason) return;
@@ -142,13 +152,13 @@ function addUnreadyPod(found: EvidenceByStage, pod: unknown): void {
   if (reason) found["launcher-ready"] = waiting(reason, launcher.at);
 }
 
-/** Whether a value can be a Pod at all: what is something else shows nothing. */
+/** Whether a value can be a Pod at all; anything else shows nothing. */
 function isPod(pod: unknown): boolean {
   const kind = at(pod, "kind");
   return isObject(at(pod, "metadata")) && (kind === undefined || kind === "Pod");
 }
 
-/** Whether a Pod is this VMI's, as far as both say. */
+/** Whether a Pod belongs to this VMI, as far as both say. */
 function belongs(pod: unknown, vmi: unknown, names: Names): boolean {
   const uid = at(vmi, "metadata", "uid");
   const owner =

@@ -47,7 +47,7 @@ function runningOf(pod: unknown): Evidence | undefined {
   return phase === "Pending" ? waiting() : undefined;
 }
 
-/** Why a container does not start; nothing for one that is merely on its way. */
+/** Why a container does not start; undefined for one that is merely starting. */
 function stuckReason(container: JsonObject): string | undefined {
   const state = at(container, "state", "waiting");
   const reason = text(at(state, "reason"));
@@ -94,7 +94,7 @@ function conditionOf(pod: unknown, type: string): JsonObject | undefined {
   return objects(at(pod, "status", "conditions")).find((condition) => condition["type"] === type);
 }
 
-/** Why a Pod that runs is not ready, by its conditions. */
+/** Why a running Pod is not ready, by its conditions. */
 export function unreadyReason(pod: unknown): string | undefined {
   for (const type of ["ContainersReady", "Ready"]) {
     const condition = conditionOf(pod, type);

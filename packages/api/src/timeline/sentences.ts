@@ -1,9 +1,9 @@
-/** Longest piece of somebody else's message that goes into a sentence. */
+/** The maximum length of another component's message in a sentence. */
 const quoteLength = 400;
 
 /**
- * Another component's words, on one line, cut where they get long. They may come from a guest or an
- * image: control characters, which a terminal would obey, are taken out.
+ * Another component's words, on one line, cut if they are long. They may come from a guest or an image, so
+ * control characters, which a terminal would obey, are removed.
  */
 export function quote(message: string): string {
   const line = message.replace(/[\s\p{Cc}]+/gu, " ").trim();
@@ -13,7 +13,7 @@ export function quote(message: string): string {
 /** A sentence for a reason, given the message beside it. */
 type Sentence = (message: string) => string;
 
-/** A message that tells more than the reason that it came with. */
+/** A message that says more than its reason. */
 const messages: readonly (readonly [
   pattern: RegExp,
   sentence: (match: RegExpMatchArray) => string,
@@ -48,7 +48,7 @@ const messages: readonly (readonly [
     /unbound immediate PersistentVolumeClaims/,
     ({ input = "" }) => `a volume claim of the Pod is not bound to a volume: ${quote(input)}`,
   ],
-  [/^\d+\/\d+ nodes are available/, ({ input = "" }) => `no node takes the Pod: ${quote(input)}`],
+  [/^\d+\/\d+ nodes are available/, ({ input = "" }) => `no node accepts the Pod: ${quote(input)}`],
   [
     /failed to configure vmi network: (.*)/s,
     ([, why = ""]) => `the node could not set up the guest's network: ${quote(why)}`,
@@ -57,9 +57,9 @@ const messages: readonly (readonly [
 
 /** Reasons of conditions, container states and events. */
 const reasons: Readonly<Record<string, Sentence>> = {
-  Unschedulable: (message) => withDetail("no node takes the Pod", message),
+  Unschedulable: (message) => withDetail("no node accepts the Pod", message),
   SchedulerError: (message) => withDetail("the scheduler failed", message),
-  FailedScheduling: (message) => withDetail("no node takes the Pod", message),
+  FailedScheduling: (message) => withDetail("no node accepts the Pod", message),
   SchedulingGated: () => "the Pod has scheduling gates; whoever set them must remove them",
   FailedPvcNotFound: (message) => withDetail("a volume claim is missing", message),
   FailedCreate: (message) => withDetail("the launcher Pod could not be created", message),
@@ -71,12 +71,13 @@ const reasons: Readonly<Record<string, Sentence>> = {
   BackendStorageNotReady: () => "the volume for the VM's own state (TPM, EFI) is not bound yet",
   FailedGuaranteeResources: () =>
     "dedicated CPUs need a Pod of QoS class Guaranteed: requests and limits must be equal",
-  ContainerPathVolumesDisabled: () => "containerPath volumes need the gate ContainerPathVolumes",
+  ContainerPathVolumesDisabled: () =>
+    "containerPath volumes need the feature gate ContainerPathVolumes",
   MissingVirtiofsContainers: (message) => withDetail("a virtiofs container is missing", message),
   NotAllDVsReady: () => "a disk is still being filled (its DataVolume is not ready)",
   ErrImagePull: (message) => withDetail("an image cannot be pulled", message),
   ImagePullBackOff: (message) => withDetail("an image cannot be pulled", message),
-  InvalidImageName: (message) => withDetail("an image has no valid name", message),
+  InvalidImageName: (message) => withDetail("an image name is not valid", message),
   ErrImageNeverPull: (message) =>
     withDetail("an image is not on the node and may not be pulled", message),
   CreateContainerConfigError: (message) =>
@@ -92,14 +93,14 @@ const reasons: Readonly<Record<string, Sentence>> = {
   FailedAttachVolume: (message) => withDetail("a volume cannot be attached to the node", message),
   FailedMapVolume: (message) => withDetail("a block volume cannot be mapped on the node", message),
   FailedCreatePodSandBox: (message) =>
-    withDetail("the Pod's sandbox could not be made, often because of its network", message),
+    withDetail("the Pod's sandbox could not be created, often because of its network", message),
   NetworkNotReady: (message) => withDetail("the node's network is not ready", message),
   SyncFailed: (message) => withDetail("the node could not start the guest", message),
   "Synchronizing with the Domain failed.": (message) =>
     withDetail("the node could not start the guest", message),
   PodNotExists: () => "the launcher Pod is gone",
-  PodTerminating: () => "the launcher Pod is being ended",
-  GuestNotRunning: () => "the guest does not run yet",
+  PodTerminating: () => "the launcher Pod is ending",
+  GuestNotRunning: () => "the guest is not running yet",
   PodConditionMissing: () => "the Pod does not say whether it is ready",
   ContainersNotReady: (message) => withDetail("a container of the Pod is not ready", message),
   ReadinessGatesNotReady: (message) =>
@@ -107,8 +108,8 @@ const reasons: Readonly<Record<string, Sentence>> = {
 };
 
 /**
- * One sentence that a person understands, from the reason and the message of a condition, a container
- * state or an event. What is not known is told in the component's own words.
+ * A plain sentence from the reason and the message of a condition, a container state or an event. Unknown ones
+ * are given in the component's own words.
  */
 export function sentence(reason: string, message: string): string {
   for (const [pattern, say] of messages) {

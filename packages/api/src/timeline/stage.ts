@@ -1,6 +1,6 @@
 /**
- * The handoffs on the way of a VMI to a guest, in the order in which they happen. The last two wait for
- * the guest and not for each other: an agent may answer before a readiness probe passes, or never.
+ * The handoffs on the way of a VMI to a guest, in the order in which they happen. The last two wait for the
+ * guest but not for each other: an agent may answer before a readiness probe passes, or never.
  */
 export const stages = [
   "admitted",
@@ -30,10 +30,10 @@ export type StageOwner =
   | "launcher"
   | "guest";
 
-/** What is known of a stage before anything is known of a VMI. */
+/** What is known about a stage before anything is known about a VMI. */
 export interface StageFacts {
   readonly by: StageOwner;
-  /** For people: what has happened once the stage is done. */
+  /** A description of what has happened once the stage is done. */
   readonly label: string;
 }
 
@@ -44,16 +44,16 @@ export const stageFacts: Readonly<Record<Stage, StageFacts>> = {
   scheduled: { by: "scheduler", label: "the Pod has a node" },
   "pod-running": { by: "kubelet", label: "the Pod's containers run" },
   "launcher-ready": { by: "launcher", label: "the launcher is ready; the node takes over" },
-  prepared: { by: "node-agent", label: "disks, devices and limits are the guest's" },
-  "network-bound": { by: "node-agent", label: "the Pod's network is the guest's" },
-  claimed: { by: "node-agent", label: "this Pod, and no other, may run the guest" },
+  prepared: { by: "node-agent", label: "disks, devices and limits are ready for the guest" },
+  "network-bound": { by: "node-agent", label: "the Pod's network is connected to the guest" },
+  claimed: { by: "node-agent", label: "only this Pod may run the guest" },
   "domain-defined": { by: "launcher", label: "libvirt knows the guest" },
   "guest-running": { by: "launcher", label: "the guest runs" },
   ready: { by: "vmi-controller", label: "the VMI is ready" },
   "agent-connected": { by: "guest", label: "the guest agent answers" },
 };
 
-/** Whether a text names a stage. */
+/** Whether a string names a stage. */
 export function isStage(value: unknown): value is Stage {
   return stages.some((stage) => stage === value);
 }

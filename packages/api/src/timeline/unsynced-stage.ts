@@ -1,8 +1,8 @@
 import type { Stage } from "./stage.ts";
 
 /**
- * Words of a node's failure and the stage that they speak of, the first that match. A failure of the
- * launcher's own command comes first: what it quotes may speak of anything.
+ * Words in a node's failure and the stage that they refer to; the first match counts. A failure of the
+ * launcher's own command comes first: what it quotes may mention anything.
  */
 const words: readonly (readonly [pattern: RegExp, stage: Stage])[] = [
   [/\bSyncVMI\b/, "domain-defined"],
@@ -11,7 +11,7 @@ const words: readonly (readonly [pattern: RegExp, stage: Stage])[] = [
   [/\/dev\/|\bdevices?\b|memory lock|memlock|rlimit|cgroup/i, "prepared"],
 ];
 
-/** The stage at which a node failed to bring a VMI to its guest, by the message: it says it in no other way. */
+/** The stage at which a node failed to bring up the guest, according to the message: nothing else says it. */
 export function unsyncedStage(message: string): Stage {
   return words.find(([pattern]) => pattern.test(message))?.[1] ?? "domain-defined";
 }

@@ -5,9 +5,8 @@ import { type Stage, stages } from "./stage.ts";
 import { phaseTimes } from "./vmi-evidence.ts";
 
 /**
- * Adds the end of a VMI to what all witnesses show together; answers the stage at which it ended, and
- * `undefined` for a VMI that has not. What waited then waits no more: whether it would have happened,
- * nobody knows.
+ * Adds the end of a VMI to the combined evidence; returns the stage at which it ended, or `undefined` if it has
+ * not ended. What waited then waits no more: nobody knows whether it would have happened.
  */
 export function addEnd(found: EvidenceByStage, vmi: unknown): Stage | undefined {
   const phase = text(at(vmi, "status", "phase"));
@@ -33,7 +32,7 @@ function addFailure(found: EvidenceByStage, vmi: unknown, when: string | undefin
     found["guest-running"] = failed(`the guest ran and ended in failure${after(why)}`, when);
     return "guest-running";
   }
-  // What a witness saw fail tells more than that the VMI did.
+  // A failure that a witness saw says more than the VMI's.
   const seen = stages.find((stage) => found[stage]?.state === "failed");
   if (seen) return seen;
   const stage = firstOpen(found);
@@ -42,7 +41,7 @@ function addFailure(found: EvidenceByStage, vmi: unknown, when: string | undefin
   return stage;
 }
 
-/** A Pod that failed after the guest ran did run: takes that back, and answers why it failed. */
+/** A Pod that failed after the guest ran did run: undoes that, and returns why it failed. */
 function podFailure(found: EvidenceByStage): string | undefined {
   const pod = found["pod-running"];
   if (pod?.state !== "failed") return undefined;
@@ -54,7 +53,10 @@ function after(why: string | undefined): string {
   return why ? `: ${why}` : "";
 }
 
-/** The stage that a VMI which never ran did not get past: one that was seen to wait, or by what is proven. */
+/**
+ * The stage that a VMI which never ran did not pass: one that was seen to wait, or the next after what is
+ * proven.
+ */
 function firstOpen(found: EvidenceByStage): Stage {
   const lastDone = stages.findLastIndex((stage) => found[stage]?.state === "done");
   const awaited = stages.find(
@@ -65,7 +67,7 @@ function firstOpen(found: EvidenceByStage): Stage {
   return lastDone >= stages.indexOf("pod-created") ? "launcher-ready" : "pod-created";
 }
 
-/** Before the guest runs; what comes later waits in every VMI that has not got so far. */
+/** Before the guest runs; later stages wait in every VMI that has not come so far. */
 function isOnTheWay(stage: Stage): boolean {
   return stages.indexOf(stage) <= stages.indexOf("guest-running");
 }

@@ -20,14 +20,14 @@ const awaited: Readonly<Record<string, Stage>> = {
   Scheduled: "guest-running",
 };
 
-/** The phase whose recorded time is that of a stage. */
+/** The phase whose recorded time applies to a stage. */
 const recorded: Partial<Record<Stage, string>> = {
   "pod-created": "Scheduling",
   "launcher-ready": "Scheduled",
   "guest-running": "Running",
 };
 
-/** What the VMI itself shows of its stages; its end is for `addEnd`. */
+/** What the VMI itself shows about its stages; its end is handled by `addEnd`. */
 export function vmiEvidence(vmi: unknown): EvidenceByStage {
   const found: EvidenceByStage = {};
   const phase = text(at(vmi, "status", "phase"));
@@ -42,7 +42,7 @@ export function vmiEvidence(vmi: unknown): EvidenceByStage {
   return found;
 }
 
-/** What is stored has a UID, or at least a time or a phase that users cannot set. */
+/** A stored VMI has a UID, or at least a time or a phase that users cannot set. */
 function admission(vmi: unknown, phase: string): Evidence | undefined {
   const created = at(vmi, "metadata", "creationTimestamp");
   return isSet(at(vmi, "metadata", "uid")) || isSet(created) || phase ? done(created) : undefined;
@@ -61,13 +61,13 @@ function addConditions(found: EvidenceByStage, vmi: unknown, phase: string): voi
   if (sync && stage) found[stage] = waiting(sync);
   const unfilled = why("DataVolumesReady");
   if (unfilled && phase === "Pending" && !sync) found["pod-created"] = waiting(unfilled);
-  // Before there is a Pod the condition repeats a missing claim, which is told above.
+  // Before there is a Pod the condition repeats a missing claim, which is reported above.
   const unscheduled = phase === "Scheduling" ? why("PodScheduled") : undefined;
   if (unscheduled) found.scheduled = waiting(unscheduled);
   addGuest(found, vmi, phase, why("Ready"));
 }
 
-/** The stage that a failure to synchronise holds up: the next one of whoever owns the VMI now. */
+/** The stage that a synchronisation failure holds up: the next one of the VMI's present owner. */
 function blamed(phase: string, message: string): Stage | undefined {
   switch (phase) {
     case "":
@@ -93,7 +93,7 @@ function addGuest(
   if (agent?.status === "True") found["agent-connected"] = done(agent.lastTransitionTime);
   else if (phase === "Running") {
     found["agent-connected"] = waiting(
-      "no guest agent has answered; it is needed only for what the guest tells of itself",
+      "no guest agent has answered; it is only needed for what the guest reports about itself",
     );
   }
   const ready = findCondition(conditions, "Ready");
@@ -113,7 +113,7 @@ function timeOf(vmi: unknown, stage: Stage): string | undefined {
   return phase === undefined ? undefined : phaseTimes(vmi).get(phase);
 }
 
-/** When the VMI got to its phases, as far as it has that on record. */
+/** When the VMI entered its phases, as far as that is recorded. */
 export function phaseTimes(vmi: unknown): ReadonlyMap<string, string> {
   return new Map(
     objects(at(vmi, "status", "phaseTransitionTimestamps")).map((entry: JsonObject) => [

@@ -20,9 +20,9 @@ const running = {
 } as VirtualMachineInstance;
 
 test.each([
-  ["Halted", {}, "stopped", "set it to Always"],
-  ["Manual", {}, "stopped", "start it"],
-  ["RerunOnFailure", { runStrategy: "RerunOnFailure" }, "stopped", "shut down by itself"],
+  ["Halted", {}, "stopped", "set the strategy to Always"],
+  ["Manual", {}, "stopped", "manual start"],
+  ["RerunOnFailure", { runStrategy: "RerunOnFailure" }, "stopped", "has shut down"],
   ["Always", {}, "waiting", "the controller has seen it"],
   ["WaitAsReceiver", {}, "waiting", "elsewhere"],
 ])("a VM that is %s with status %j is %s", (strategy, status, state, words) => {
@@ -31,7 +31,7 @@ test.each([
   expect(story.reason).toContain(words);
 });
 
-test("a back-off tells the time that is left and what the last guest said", () => {
+test("a back-off shows the remaining time and the last guest's message", () => {
   const startFailure = {
     consecutiveFailCount: 2,
     retryAfterTimestamp: "2026-01-01T00:00:40Z",
@@ -47,11 +47,11 @@ test("a back-off tells the time that is left and what the last guest said", () =
   const { state, reason } = whyVm({ vm: vmOf("Always", { startFailure }), events, now });
   expect(state).toBe("waiting");
   expect(reason).toBe(
-    "2 starts in a row failed; the next one is tried in 40 s, at 2026-01-01T00:00:40Z; the last said: SyncFailed: no disk",
+    "2 starts in a row failed; the next attempt is in 40 s, at 2026-01-01T00:00:40Z; the last error: SyncFailed: no disk",
   );
 });
 
-test("a disk that is being filled is named with how far it is, and one that failed with why", () => {
+test("names a disk that is being filled with its progress, and a failed one with the reason", () => {
   const volumes = [{ name: "root", dataVolume: { name: "root" } }];
   const vm = vmOf("Always", {}, { volumes });
   const dataVolume = (status: object): object => ({
@@ -71,7 +71,7 @@ test("a disk that is being filled is named with how far it is, and one that fail
   });
 });
 
-test("the fields that wait for a restart are named", () => {
+test("names the fields that wait for a restart", () => {
   const conditions = [{ type: "RestartRequired", status: "True" }];
   const vm = vmOf("Always", { conditions }, { terminationGracePeriodSeconds: 5 });
   const revisions = [
@@ -84,7 +84,7 @@ test("the fields that wait for a restart are named", () => {
   });
 });
 
-test("a failure is told in the words of its condition, without what a terminal would obey", () => {
+test("reports a failure in the words of its condition, without control characters", () => {
   const condition = {
     type: "Failure",
     status: "True",
@@ -96,7 +96,7 @@ test("a failure is told in the words of its condition, without what a terminal w
 });
 
 test.each([null, 7, [], { status: 7 }, { spec: null, metadata: [] }])(
-  "a VM of the shape %j is judged as well as it can be",
+  "judges a VM of the shape %j as well as possible",
   (vm) => {
     expect(whyVm({ vm: vm as never, events: 7 as never, now }).reason).not.toBe("");
   },

@@ -15,37 +15,37 @@ import {
 import type { TimelineEvent } from "./event-evidence.ts";
 import { quote } from "./sentences.ts";
 
-/** All that is known of a VM. Every part but the VM may be missing or be of any shape. */
+/** Everything that is known about a VM. Every part except the VM may be missing or of any shape. */
 export interface VmStoryInput {
   readonly vm: VirtualMachine;
   /** The VMI of the VM's name. */
   readonly vmi?: VirtualMachineInstance | undefined;
   readonly dataVolumes?: readonly DataVolume[] | undefined;
-  /** Stored specs, `revision-start-vm-...`: they tell which fields wait for a restart. */
+  /** Stored specs, `revision-start-vm-...`: they show which fields wait for a restart. */
   readonly revisions?: readonly unknown[] | undefined;
   readonly events?: readonly TimelineEvent[] | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Why a VM is as it is. */
+/** Why a VM is in its present state. */
 export interface VmStory {
-  /** `started`: there is a VMI that lives, and `handoffs` tells of that. */
+  /** `started`: there is a living VMI, which `handoffs` describes. */
   readonly state: "started" | "stopped" | "waiting" | "failed" | "deleting";
-  /** In one sentence, with what to do about it. */
+  /** One sentence, with what to do about it. */
   readonly reason: string;
-  /** Fields whose change waits for a restart; empty if none does, or if nothing tells which. */
+  /** Fields whose change waits for a restart; empty if there are none, or if they are unknown. */
   readonly restart: readonly string[];
 }
 
 /**
- * Why a VM is not started, or has not become what its spec says: by its strategy, because it backs off after
- * failed starts, because its disks are being filled, because something failed. Takes values of any shape.
+ * Why a VM is not started, or does not match its spec yet: because of its strategy, a back-off after failed
+ * starts, disks that are being filled, or a failure. Accepts values of any shape.
  *
  * @example
  * ```ts
  * whyVm({ vm, now: Date.now() }).reason;
- * // "2 starts in a row failed; the next one is tried in 40 s, at 2026-01-01T00:00:40Z"
+ * // "2 starts in a row failed; the next attempt is in 40 s, at 2026-01-01T00:00:40Z"
  * ```
  */
 export function whyVm(input: VmStoryInput): VmStory {
@@ -69,19 +69,19 @@ function judge(input: VmStoryInput): Judgement {
 
 const pending: Judgement = [
   "waiting",
-  "it is to be started, and nothing shows that the controller has seen it; look whether it runs",
+  "it should start, but nothing shows that the controller has seen it; check that the controller runs",
 ];
 
 function deletion({ vm, vmi }: VmStoryInput): string {
-  if (vmi) return "it is being deleted, and waits for its VMI to end";
+  if (vmi) return "it is being deleted and waits for its VMI to end";
   const found = at(vm, "metadata", "finalizers");
   const finalizers = Array.isArray(found) ? found.map(String).join(", ") : "";
   return finalizers
-    ? `it is being deleted, and waits for whoever set the finalizers ${finalizers}`
+    ? `it is being deleted and waits for the owners of the finalizers ${finalizers}`
     : "it is being deleted";
 }
 
-/** Volumes of a guest that ended while they were being moved are not all of the same time. */
+/** If a guest ended while its volumes were being moved, some volumes are older than others. */
 function held({ vm }: VmStoryInput): Judgement | undefined {
   const condition = findCondition(conditionsOf(vm), "ManualRecoveryRequired");
   if (condition?.status !== "True") return undefined;
@@ -116,15 +116,16 @@ function backingOff(input: VmStoryInput): Judgement | undefined {
   if (failures === 0) return undefined;
   const time = text(at(vm, "status", "startFailure", "retryAfterTimestamp"));
   const left = Math.ceil((Date.parse(time) - now) / 1000);
-  const next = left > 0 ? `the next one is tried in ${left} s, at ${time}` : "the next one is due";
+  const next =
+    left > 0 ? `the next attempt is in ${left} s, at ${time}` : "the next attempt is due";
   const word = lastWord(input);
   return [
     "waiting",
-    `${failures} starts in a row failed; ${next}${word && `; the last said: ${word}`}`,
+    `${failures} starts in a row failed; ${next}${word && `; the last error: ${word}`}`,
   ];
 }
 
-/** What was last told of the guest that did not come up. */
+/** The last message about the guest that failed to start. */
 function lastWord({ vm, vmi, events }: VmStoryInput): string {
   const name = at(vm, "metadata", "name");
   const told = objects<TimelineEvent>(events)
@@ -143,7 +144,7 @@ function timeOf(event: TimelineEvent): string {
   return text(event.lastTimestamp) || text(event.eventTime) || text(event.firstTimestamp);
 }
 
-/** The strategy, or nobody, wants it to run. */
+/** The strategy does not want it to run, or nobody has asked for it. */
 function unwanted({ vm, vmi }: VmStoryInput): Judgement | undefined {
   const found = runStrategyOf(vm);
   if ("contradiction" in found) return ["failed", found.contradiction];
@@ -155,12 +156,14 @@ function unwanted({ vm, vmi }: VmStoryInput): Judgement | undefined {
   ];
   switch (strategy) {
     case "Halted":
-      return isAsked ? undefined : stopped("it does not run; set it to Always, or start the VM");
+      return isAsked
+        ? undefined
+        : stopped("it does not run; set the strategy to Always, or start the VM");
     case "Manual":
-      return isAsked ? undefined : stopped("it waits for somebody to start it");
+      return isAsked ? undefined : stopped("it waits for a manual start");
     case "RerunOnFailure": {
       const wasStarted = at(vm, "status", "runStrategy") === strategy;
-      const why = "the guest has shut down by itself, and is started again only if it fails";
+      const why = "the guest has shut down, and is only started again after a failure";
       return isAsked || !wasStarted ? undefined : stopped(`${why}; start the VM`);
     }
     case "Once":

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import type { VirtualMachineInstance } from "../schema/index.ts";
 import { blockVolumes, isBlockClaim } from "./block-volumes.ts";
 
-test("a claim is a block device where it says so, and not by default", () => {
+test("a claim is a block device if it says so, and not by default", () => {
   expect(
     [{ volumeMode: "Block" }, { volumeMode: "Filesystem" }, {}, null].map(isBlockClaim),
   ).toEqual([true, false, false, false]);
 });
 
-test("only volumes of claims are block devices, by their last status", () => {
+test("only claims are block devices, by their last status", () => {
   const block = { persistentVolumeClaimInfo: { volumeMode: "Block" } };
   const vmi = {
     spec: {

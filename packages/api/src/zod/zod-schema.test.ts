@@ -17,14 +17,14 @@ test("is a zod schema of the interface", () => {
   expect(zodSchema(VirtualMachineSchema).parse(vm)).toEqual(vm);
 });
 
-test("is built once for each mode", () => {
+test("is built once per mode", () => {
   expect(zodSchema(VirtualMachineSchema)).toBe(zodSchema(VirtualMachineSchema));
   expect(zodSchema(VirtualMachineSchema, { strict: true })).not.toBe(
     zodSchema(VirtualMachineSchema),
   );
 });
 
-test("keeps unknown fields, and refuses them all with their paths where it is strict", () => {
+test("keeps unknown fields, and refuses them with their paths in strict mode", () => {
   const input = { ...vm, x: 1, spec: { ...vm.spec, y: 1 } };
   expect(zodSchema(VirtualMachineSchema).parse(input)).toEqual(input);
   const { error } = zodSchema(VirtualMachineSchema, { strict: true }).safeParse(input);
@@ -33,13 +33,13 @@ test("keeps unknown fields, and refuses them all with their paths where it is st
   ).toEqual([["spec", ["y"]], [["x"]]]);
 });
 
-test("takes a 64-bit number that JSON.parse has rounded", () => {
+test("accepts a 64-bit number that JSON.parse has rounded", () => {
   const disks = [{ name: "a", bootOrder: Number("18446744073709551615") }];
   const input = { spec: { template: { spec: { domain: { devices: { disks } } } } } };
   expect(zodSchema(VirtualMachineSchema).safeParse(input).success).toBe(true);
 });
 
-test("agrees with check about random objects, whole and broken", () => {
+test("agrees with check about random objects, valid and broken", () => {
   const random = randomFrom(7);
   const schemas: readonly SchemaNode[] = Object.values(objectKinds).map(({ schema }) => schema);
   const tally = { valid: 0, invalid: 0 };
@@ -56,7 +56,7 @@ test("agrees with check about random objects, whole and broken", () => {
   }
   expect(Math.min(tally.valid, tally.invalid)).toBeGreaterThan(400);
 
-  /** The value with something else at a random place of it. */
+  /** The value with something else at a random place. */
   function broken(value: unknown): unknown {
     if (typeof value !== "object" || value === null || random() < 0.2) return anything(random, 1);
     const names = Object.keys(value);
@@ -69,7 +69,7 @@ test("agrees with check about random objects, whole and broken", () => {
   }
 });
 
-/** zod passes over a key `__proto__` in a map; check does not. */
+/** zod ignores a key `__proto__` in a map; check does not. */
 function withoutProto(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value ?? null).replaceAll('"__proto__":', '"proto":'));
 }

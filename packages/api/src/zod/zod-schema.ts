@@ -11,21 +11,21 @@ import { integerRanges } from "../schema/integer-range.ts";
 
 /** Options of {@link zodSchema}. */
 export interface ZodSchemaOptions {
-  /** Refuse fields that the schema does not have. Default: they are kept. */
+  /** Refuse unknown fields. Default: they are kept. */
   readonly strict?: boolean;
 }
 
 const built = { strict: new WeakMap<object, z.ZodType>(), loose: new WeakMap<object, z.ZodType>() };
 
 /**
- * The zod 4 schema of a {@link Schema}, for forms, routers and whatever else takes one. Takes and
- * refuses the same values as `check` does, but for a key `__proto__` in a map, which zod passes
- * over. Built once for each schema and mode, on first use.
+ * The zod 4 schema of a {@link Schema}, for forms, routers and the like. Accepts and refuses the same values as
+ * `check`, except for a key `__proto__` in a map, which zod ignores. Built once for each schema and mode, on
+ * first use.
  *
- * As always with zod, parsing returns a copy with the known fields first; `check` from
- * `@virtkit/api/schema` gives back the object itself, loads in a fraction of the time and is
- * several times faster. Fields set to `null` stay `null` in the copy, although the type of an
- * optional field does not say so: the API server takes them as absent.
+ * As always with zod, parsing returns a copy with the known fields first; `check` from `@virtkit/api/schema`
+ * returns the object itself, loads in a fraction of the time and is several times faster. Fields set to `null`
+ * stay `null` in the copy, although the type of an optional field does not allow that: the API server reads
+ * them as absent.
  *
  * @example
  * ```ts
@@ -81,7 +81,7 @@ function text(format: "date-time" | "duration" | undefined): z.ZodType {
   return z.string();
 }
 
-// zod's own integers end at 2^53; the API has 64-bit fields whose values are rounded when read.
+// zod's own integers end at 2^53, but the API has 64-bit fields whose values are rounded when read.
 const wholeNumber = z.number().refine(Number.isInteger, "not a whole number");
 
 function integer(format: IntegerFormat): z.ZodType {

@@ -1,8 +1,7 @@
-import { Readable, Writable } from "node:stream";
 import type { Clock } from "@virtkit/api/clock";
 import { type KubeClient, KubeError, type KubeObject } from "@virtkit/kube";
 import { expect, test } from "vitest";
-import type { Io } from "../io.ts";
+import { textIo } from "../testing/text-io.ts";
 import { abortInCluster, migrateInCluster } from "./migrate-in-cluster.ts";
 
 const vmi = { namespace: "ns", name: "vm" };
@@ -40,20 +39,7 @@ function clusterOf(...statuses: readonly object[]) {
   return { client, deleted };
 }
 
-function ioOf(): Io & { readonly text: () => string } {
-  let text = "";
-  const stream = () =>
-    new Writable({
-      write(chunk, _, done) {
-        text += String(chunk);
-        done();
-      },
-    });
-  const streams = { stdin: Readable.from([]), stdout: stream(), stderr: stream() };
-  return { ...streams, isTerminal: false, env: {}, text: () => text };
-}
-
-/** Time that passes at once for whoever waits. */
+/** Time that passes at once for anyone who waits. */
 function hurriedClock(): Clock {
   let now = 0;
   return {
@@ -66,14 +52,14 @@ function hurriedClock(): Clock {
   };
 }
 
-test("it follows the migration that it has made, a line for each phase", async () => {
+test("follows the migration that it has created, with a line for each phase", async () => {
   const { client } = clusterOf(
     {},
     { phase: "Running" },
     { phase: "Running" },
     { phase: "Succeeded" },
   );
-  const io = ioOf();
+  const io = textIo();
   const wish = { client, vmi, watch: true, clock: hurriedClock() };
   expect(await migrateInCluster(wish, io)).toBe(0);
   expect(io.text().split("\n").slice(0, -1)).toEqual([
@@ -84,9 +70,9 @@ test("it follows the migration that it has made, a line for each phase", async (
   ]);
 });
 
-test("a failure before anybody moved is told with the reason of its events", async () => {
+test("reports a failure before the move with the reason from its events", async () => {
   const { client } = clusterOf({ phase: "Pending" }, { phase: "Failed" });
-  const io = ioOf();
+  const io = textIo();
   expect(await migrateInCluster({ client, vmi, watch: false, clock: hurriedClock() }, io)).toBe(1);
   expect(io.text()).toContain("the control plane gave up in phase Pending: no room");
   expect(io.text()).not.toContain("%");
@@ -94,7 +80,7 @@ test("a failure before anybody moved is told with the reason of its events", asy
 
 test("Ctrl-C deletes the migration once, and waits for its end", async () => {
   const { client, deleted } = clusterOf({ phase: "Running" });
-  const io = ioOf();
+  const io = textIo();
   const interrupt = AbortSignal.abort();
   const wish = { client, vmi, watch: true, interrupt, clock: hurriedClock() };
   expect(await migrateInCluster(wish, io)).toBe(1);
@@ -102,12 +88,12 @@ test("Ctrl-C deletes the migration once, and waits for its end", async () => {
   expect(io.text()).toContain("ns/vm: it was aborted, and the guest still runs where it was.");
 });
 
-test("an abort of nothing says so, and one of a migration deletes it", async () => {
+test("aborting nothing says so, and aborting a migration deletes it", async () => {
   const { client, deleted } = clusterOf({ phase: "Running" });
   const wish = { client, vmi, clock: hurriedClock() };
-  await expect(abortInCluster(wish, ioOf())).rejects.toThrow("ns/vm is not being moved");
+  await expect(abortInCluster(wish, textIo())).rejects.toThrow("ns/vm is not being moved");
   await client.create(undefined as never, { metadata: {}, spec: { vmiName: "vm" } } as KubeObject);
-  const io = ioOf();
+  const io = textIo();
   expect(await abortInCluster(wish, io)).toBe(0);
   expect(deleted).toEqual(["mig"]);
 });

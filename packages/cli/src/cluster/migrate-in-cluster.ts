@@ -26,26 +26,26 @@ const migrations = defineResource<Migration>({
 });
 const events = defineResource({ version, plural: "events", kind: "Event" });
 
-/** What is to be done with the guest of a cluster's VMI. */
+/** What to do with the guest of a cluster's VMI. */
 export interface ClusterMigration {
   readonly client: KubeClient;
   readonly vmi: ObjectName & { readonly namespace: string };
   readonly watch: boolean;
-  /** Given up: the migration is deleted, and the guest stays where it is if it is not too late. */
+  /** Aborted: the migration is deleted, and the guest stays where it is if it is not too late. */
   readonly interrupt?: AbortSignal;
   readonly clock?: Clock;
 }
 
 /** Milliseconds between looks. */
 const interval = 500;
-/** A line that does not move is said again after so many milliseconds, where nobody sees it move. */
+/** A line that does not change is repeated after this many milliseconds if the output is not a terminal. */
 const plainInterval = 5_000;
 
-/** Creates a migration and follows it to its end; exits 1 where the guest stayed. */
+/** Creates a migration and follows it to its end; exits 1 if the guest stayed. */
 export async function migrateInCluster(wish: ClusterMigration, io: Io): Promise<number> {
   const { client, vmi, clock = realClock } = wish;
   const metadata = { namespace: vmi.namespace, generateName: `virtkit-migrate-${vmi.name}-` };
-  // Admission refuses a second one of a VMI, and says why one cannot move.
+  // Admission refuses a second migration of a VMI, and says why it cannot migrate.
   const made = await client.create(migrations, { metadata, spec: { vmiName: vmi.name } });
   io.stderr.write(`Moving ${vmi.namespace}/${vmi.name} to another node: ${made.metadata.name}\n`);
   const begun = clock.now();
@@ -57,7 +57,7 @@ export async function migrateInCluster(wish: ClusterMigration, io: Io): Promise<
   return end?.outcome === "moved" ? 0 : 1;
 }
 
-/** Deletes the migrations of a VMI that are under way; exits 1 where one ended before that. */
+/** Deletes the running migrations of a VMI; exits 1 if one ended before that. */
 export async function abortInCluster(
   wish: Omit<ClusterMigration, "watch" | "interrupt">,
   io: Io,
@@ -81,7 +81,9 @@ export async function abortInCluster(
   return code;
 }
 
-/** Looks until a migration is over; undefined if it is gone by then. Gives it up once, when it is interrupted. */
+/**
+ * Watches until a migration is over; undefined if it is gone by then. Aborts it once, when it is interrupted.
+ */
 async function follow(
   { client, vmi, interrupt, clock = realClock }: Omit<ClusterMigration, "watch">,
   migration: Migration,
@@ -120,7 +122,7 @@ async function giveUp(client: KubeClient, { metadata }: Migration): Promise<void
   }
 }
 
-/** How a migration is; undefined if it is gone. */
+/** The state of a migration; undefined if it is gone. */
 async function storyOf(
   client: KubeClient,
   vmi: ObjectName,
@@ -144,7 +146,7 @@ async function storyOf(
   return migrationStory(migration, { vmi: found, events: items });
 }
 
-/** One line that is written over on a terminal; elsewhere a line for each phase, and one every few seconds. */
+/** One line that is overwritten on a terminal; elsewhere a line for each phase, and one every few seconds. */
 function lineDisplay({ stderr, isTerminal }: Io) {
   let shown = { phase: "", at: Number.NEGATIVE_INFINITY };
   let isOpen = false;

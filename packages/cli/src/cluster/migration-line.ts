@@ -1,7 +1,9 @@
 import { megabytes } from "../local/move-line.ts";
 import type { MigrationStory } from "./migration-story.ts";
 
-/** The phases in their order, in the words of the line that shows a move. Most of the time goes by in the one before the last. */
+/**
+ * The phases in order, in the words of the progress line. Most of the time is spent in the one before the last.
+ */
 const steps: readonly (readonly [string, string])[] = [
   ["Pending", "waiting for its turn"],
   ["Scheduling", "finding a node"],
@@ -12,10 +14,13 @@ const steps: readonly (readonly [string, string])[] = [
   ["Succeeded", "moved"],
 ];
 const cells = 24;
-/** What of the bar is full when the guest begins to move. */
+/** How much of the bar is full when the guest begins to move. */
 const prepared = 0.1;
 
-/** One line for a migration under way, like that of a move on one host: bar, part, what happens, where, since when. */
+/**
+ * One line for a migration in progress, like that of a move on one host: bar, share, what happens, where, since
+ * when.
+ */
 export function migrationLine(story: MigrationStory, elapsedMs: number): string {
   const { phase, from, to, transfer } = story;
   const step = Math.max(
@@ -37,7 +42,7 @@ export function migrationLine(story: MigrationStory, elapsedMs: number): string 
   return `${bar} ${percent} %  ${figures.join(", ")}`;
 }
 
-/** By the phase, and while the guest moves by what has been sent, where its node says that. */
+/** By the phase and, while the guest moves, by what has been sent if its node reports that. */
 function partOf({ phase, transfer }: MigrationStory, step: number): number {
   const moving = steps.length - 2;
   if (step < moving) return (step / moving) * prepared;

@@ -1,3 +1,5 @@
+import { encodeGrant, type Handover, type Holder } from "@virtkit/api/grant";
+import { brokenPostCopyEvent } from "@virtkit/api/status";
 import { expect, test } from "vitest";
 import { migrationLine } from "./migration-line.ts";
 import { migrationStory, migrationText } from "./migration-story.ts";
@@ -33,7 +35,7 @@ test.each([
   expect(migrationText(story)).toBe(`it did not move from a to b: ${text}`);
 });
 
-test("the state of another migration is not taken for its own, and events say why it failed", () => {
+test("does not mistake the state of another migration for its own, and takes the reason of a failure from events", () => {
   const phaseTransitionTimestamps = reached("Pending", "Failed");
   const migration = migrationOf({ phase: "Failed", phaseTransitionTimestamps });
   const other = vmi({ migrationUid: "other", failureReason: "of another" });
@@ -52,7 +54,7 @@ test("the state of another migration is not taken for its own, and events say wh
   expect(migrationText(migrationStory(migration))).toContain("its events do not say why");
 });
 
-test("one that moves shows how far it is, and one that has moved says so", () => {
+test("a migration in progress shows how far it is, and a finished one says so", () => {
   const running = migrationStory(migrationOf({ phase: "Running" }), {
     vmi: vmi({ targetNode: "b" }),
   });
@@ -71,7 +73,7 @@ test("one that moves shows how far it is, and one that has moved says so", () =>
   expect([moved.outcome, migrationText(moved)]).toEqual(["moved", "it moved to b"]);
 });
 
-test("while the guest moves the bar shows what was sent, where its node says that of this very migration", () => {
+test("while the guest moves, the bar shows what was sent, if its node reports that for this migration", () => {
   const migration = migrationOf({ phase: "Running" });
   const line = (migrationUID: unknown): string => {
     const transfer = { migrationUID, total: 400e6, remaining: 100e6, bytesPerSecond: 32e6, at: 1 };
@@ -82,4 +84,63 @@ test("while the guest moves the bar shows what was sent, where its node says tha
     "[###################.....]  77 %  moving the guest, 32.0 MB/s, 100 MB left, 4.0 s",
   );
   expect(line("another")).toBe("[##......................]  10 %  moving the guest, 4.0 s");
+});
+
+const holder = (node: string): Holder => ({
+  ...{ podUID: `pod-${node}`, containerID: "c", node, machineID: "m", bootID: "b", nonce: "n" },
+});
+
+/** A VMI whose guest is being handed over. */
+function handedOver(grant: Partial<Handover> = {}) {
+  const counted = { vmiUID: "vmi-uid", epoch: 1, seq: 3, migrationUID: "mig-uid" } as const;
+  const sides = { holder: holder("a"), target: holder("b") };
+  const value = encodeGrant({ ...counted, ...sides, state: "Committed", ...grant });
+  const metadata = { name: "vm", uid: "vmi-uid", annotations: { "virtkit.io/run-grant": value } };
+  const pods = { sourcePod: "launcher-1", targetPod: "launcher-2" };
+  return { metadata, ...vmi({ targetNode: "b", ...pods }) };
+}
+
+const createdAt = "2026-01-01T00:00:00Z";
+const inPostCopy = {
+  ...migrationOf({ phase: "Running" }),
+  metadata: { name: "mig", uid: "mig-uid", creationTimestamp: createdAt },
+};
+const report = {
+  ...brokenPostCopyEvent("the target does not\nanswer: see that the link works"),
+  involvedObject: { kind: "VirtualMachineInstance", name: "vm", uid: "vmi-uid" },
+  lastTimestamp: "2026-01-01T00:01:00Z",
+};
+
+test("a broken post-copy names phase, side and reason, and what to do about it", () => {
+  const story = migrationStory(inPostCopy, { vmi: handedOver(), events: [report] });
+  expect(story).toMatchObject({ outcome: "moving", phase: "Running", side: "the source" });
+  expect(story).toMatchObject({ postCopy: "broken", reportedAt: report.lastTimestamp });
+  const [first, second] = migrationText(story).split("\n");
+  expect(first).toBe(
+    "it is moving from a to b (Running), but its post-copy is broken: the source reported at 2026-01-01T00:01:00Z: the target does not answer: see that the link works",
+  );
+  expect(second).toMatch(
+    /^ {2}What to do: make sure that nodes a and b reach each other .*\(launcher-1 and launcher-2\).*Delete neither Pod/,
+  );
+});
+
+test.each([
+  ["nothing has broken", handedOver(), [], "(Running, in post-copy)"],
+  [
+    "the report is of an earlier migration",
+    handedOver(),
+    [{ ...report, lastTimestamp: "2025-12-31T23:59:59Z" }],
+    "(Running, in post-copy)",
+  ],
+  ["it is not committed", handedOver({ state: "HandingOver" }), [report], "(Running)"],
+  ["another migration is committed", handedOver({ migrationUID: "other" }), [report], "(Running)"],
+] as const)("no post-copy is called broken if %s", (_, given, events, end) => {
+  const text = migrationText(migrationStory(inPostCopy, { vmi: given, events }));
+  expect(text).toBe(`it is moving from a to b ${end}`);
+});
+
+test("a post-copy that was recovered is not called broken", () => {
+  const done = { ...inPostCopy, status: { phase: "Succeeded" } } as typeof inPostCopy;
+  const story = migrationStory(done, { vmi: handedOver(), events: [report] });
+  expect(migrationText(story)).toBe("it moved from a to b");
 });

@@ -5,29 +5,36 @@ import type {
 } from "@virtkit/api/schema";
 import { at, objects, text } from "@virtkit/api/shape";
 import {
+  findBrokenPostCopy,
   type MigrationTransfer,
   migrationTransferAnnotation,
   readMigrationTransfer,
 } from "@virtkit/api/status";
 import { plain } from "../local/plain.ts";
+import { readGrant } from "./held-guests.ts";
 
 /** How a migration went, or how far it is. */
 export interface MigrationStory {
   readonly name: string;
-  /** `moved`, `failed`, or `moving` while it is under way. */
+  /** `moved`, `failed`, or `moving` while it is in progress. */
   readonly outcome: "moved" | "failed" | "moving";
-  /** The phase that it is in, or in which it failed. */
+  /** Its phase, or the phase in which it failed. */
   readonly phase: string;
-  /** Of a failure: who could not go on. */
+  /** For a failure, or a post-copy that is broken: who could not continue. */
   readonly side?: "the control plane" | "the target" | "the source";
   readonly from: string;
   readonly to: string;
   readonly reason?: string;
-  /** How far it is, while it is moving and its node says so. */
+  /** While it is moving: `running` if the guest's memory is on both nodes, `broken` if its stream broke. */
+  readonly postCopy?: "running" | "broken";
+  /** For a broken post-copy: when its source reported that, and what somebody has to do. */
+  readonly reportedAt?: string;
+  readonly advice?: string;
+  /** How far it is, while it is moving and its node reports that. */
   readonly transfer?: MigrationTransfer;
 }
 
-/** Who works in a phase; in all others the source does. */
+/** Who works in a phase; in all others it is the source. */
 const sides: Readonly<Record<string, NonNullable<MigrationStory["side"]>>> = {
   Pending: "the control plane",
   Scheduling: "the control plane",
@@ -55,6 +62,34 @@ export function migrationStory(
     to: text(state.targetNode),
     ...(reason !== "" && { reason }),
     ...transferOf(migration, vmi),
+    ...(outcomes[now] ? {} : postCopyOf(migration, { vmi, events, state })),
+  };
+}
+
+/** The source reports a broken post-copy by events; the run grant says whether it is still committed to it. */
+function postCopyOf(
+  { metadata }: VirtualMachineInstanceMigration,
+  {
+    vmi,
+    events,
+    state,
+  }: {
+    readonly vmi: unknown;
+    readonly events: readonly unknown[];
+    readonly state: VirtualMachineInstanceMigrationState;
+  },
+): Pick<MigrationStory, "postCopy" | "side" | "reason" | "reportedAt" | "advice"> {
+  const grant = readGrant(vmi);
+  if (grant.state !== "Committed" || grant.migrationUID !== metadata?.uid) return {};
+  const since = text(metadata?.creationTimestamp);
+  const broken = findBrokenPostCopy(events, { vmi, since });
+  if (!broken) return { postCopy: "running" };
+  const pods = [text(state.sourcePod), text(state.targetPod)].filter((name) => name !== "");
+  const named = pods.length === 2 ? ` (${pods.join(" and ")})` : "";
+  const { holder, target } = grant;
+  return {
+    ...{ postCopy: "broken", side: "the source", reason: broken.why, reportedAt: broken.at },
+    advice: `make sure that nodes ${holder.node} and ${target.node} reach each other and that both launcher Pods${named} run: the source then recovers it by itself. Delete neither Pod, since each has a part of the guest's memory; only if that is lost, delete both: the VM then starts cold`,
   };
 }
 
@@ -72,7 +107,7 @@ const outcomes: Readonly<Record<string, MigrationStory["outcome"]>> = {
   Failed: "failed",
 };
 
-/** What the migration keeps, and what its VMI says of it now: the VMI has room for the last one only. */
+/** What the migration keeps, and what its VMI says about it now: the VMI only has room for the last one. */
 function stateOf(
   { metadata, status }: VirtualMachineInstanceMigration,
   vmi: unknown,
@@ -103,7 +138,19 @@ export function migrationText(story: MigrationStory): string {
   const { outcome, phase, side, from, to, reason } = story;
   const way = `${from ? ` from ${plain(from)}` : ""}${to ? ` to ${plain(to)}` : ""}`;
   if (outcome === "moved") return `it moved${way}`;
-  if (outcome === "moving") return `it is moving${way} (${plain(phase)})`;
+  if (outcome === "moving") return `it is moving${way} (${plain(phase)}${postCopyText(story)}`;
   const why = reason ? `: ${plain(reason)}` : "; its events do not say why";
   return `it did not move${way}: ${side} gave up in phase ${plain(phase)}${why}`;
+}
+
+function postCopyText({
+  postCopy,
+  side,
+  reason = "",
+  reportedAt = "",
+  advice = "",
+}: MigrationStory): string {
+  if (postCopy === undefined) return ")";
+  if (postCopy === "running") return ", in post-copy)";
+  return `), but its post-copy is broken: ${side} reported at ${plain(reportedAt)}: ${plain(reason)}\n  What to do: ${plain(advice)}`;
 }

@@ -2,7 +2,7 @@ import { batchAreas } from "@virtkit/conformance";
 import { expect, test } from "vitest";
 import { runVirtkit } from "../testing/run-virtkit.ts";
 
-test("--list names every function with its area, and each of them is there", async () => {
+test("--list names every function with its area, and each of them exists", async () => {
   const { code, out } = await runVirtkit(["batch", "--list"]);
   expect(code).toBe(0);
   const listed = out

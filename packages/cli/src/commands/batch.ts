@@ -39,7 +39,7 @@ function listText(areas: typeof import("@virtkit/conformance").batchAreas): stri
   return lines.sort().join("");
 }
 
-/** The package that knows the recorded cases; undefined where `virtkit` was installed by itself. */
+/** The package with the recorded cases; undefined if only `virtkit` is installed. */
 async function loadConformance(): Promise<typeof import("@virtkit/conformance") | undefined> {
   try {
     return await import("@virtkit/conformance");

@@ -69,7 +69,7 @@ describe("virtkit convert", () => {
     expect(err).toContain("spec.configuration.memBalloonStatsPeriod");
   });
 
-  test("takes the template of a VM, with the input device that its controller adds", async () => {
+  test("converts the template of a VM, with the input device that its controller adds", async () => {
     const vm = `
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
@@ -83,13 +83,13 @@ spec:
     expect(out).toContain('<alias name="ua-default-0"/>');
   });
 
-  test("an object without a namespace is one of the namespace default", async () => {
+  test("an object without a namespace is in the namespace default", async () => {
     const nowhere = vmi.replace(", namespace: ns", "");
     const { out } = await runVirtkit(["convert", "-f", "-"], nowhere);
     expect(out).toContain("<name>default_vm</name>");
   });
 
-  test("says which field stands in the way", async () => {
+  test("names the field that prevents a conversion", async () => {
     const bad = vmi.replace(
       "persistentVolumeClaim: { claimName: c }",
       "memoryDump: { claimName: c }",
@@ -102,7 +102,7 @@ spec:
   test.each([
     [["convert"], ""],
     [["convert", "-f", "-", "-o", "yaml"], vmi],
-  ])("is called otherwise than %j with %j", async (args, stdin) => {
+  ])("refuses %j with %j", async (args, stdin) => {
     expect((await runVirtkit(args, stdin)).code).toBe(2);
   });
 
@@ -118,7 +118,7 @@ spec:
     expect(out).toMatch(/<\/domain>\n<domain /);
   });
 
-  test("a VMI that cannot be converted does not keep others from being so", async () => {
+  test("a VMI that cannot be converted does not keep others from being converted", async () => {
     const bad = vmi.replace("guest: 1Gi", "guest: []");
     const { code, out, err } = await runVirtkit(["convert", "-f", "-"], `${bad}---${vmi}`);
     expect(code).toBe(1);
@@ -140,14 +140,14 @@ spec:
     ["just text", 1, /text\.yaml:1:1: found the string "just text"; give an object such as/],
     ["[1]", 1, /text\.yaml:1:2: found the number 1; give an object/],
     ["a: 1\n---\nb: 2\n", 2, /the file must contain one object, not 2 objects/],
-  ])("an environment of %j is refused", async (text, exit, words) => {
+  ])("refuses an environment of %j", async (text, exit, words) => {
     const args = ["convert", "-f", "-", "--environment", file("text.yaml", text)];
     const { code, out, err } = await runVirtkit(args, vmi);
     expect({ code, out }).toEqual({ code: exit, out: "" });
     expect(err).toMatch(words);
   });
 
-  test("reports a file that cannot be read, or is none", async () => {
+  test("reports a file that cannot be read or parsed", async () => {
     expect(await runVirtkit(["convert", "-f", "/nowhere.yaml"])).toMatchObject({ code: 1 });
     expect(await runVirtkit(["convert", "-f", "-"], "a: [")).toMatchObject({ code: 1 });
   });

@@ -24,7 +24,7 @@ the same files. Objects of other kinds are ignored.
 
 Exit codes: 0 done, 1 an object cannot be converted (stderr names the field), 2 wrong usage.`;
 
-/** Prints the domains; says on stderr, with the place, which field stands in the way of others. */
+/** Prints the domains; for others, stderr names the place and the field that prevents it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {
@@ -62,7 +62,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return complaints.length === 0 ? 0 : 1;
 }
 
-/** JSON has no bigint: numbers above 2^53 become text. */
+/** JSON has no bigint: numbers above 2^53 become strings. */
 function toJson(domain: Domain): string {
   const plain = (_key: string, value: unknown): unknown =>
     typeof value === "bigint" ? String(value) : value;

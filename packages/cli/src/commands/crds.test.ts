@@ -12,7 +12,7 @@ test("prints every definition as a YAML document, without anchors", async () => 
   expect(out).not.toMatch(/: [&*]a\d/);
 });
 
-test("prints YAML that is read back as it was", async () => {
+test("prints YAML that reads back the same", async () => {
   const { out } = await runVirtkit(["crds", "vmpref", "MigrationPolicy"]);
   const wanted = crds().filter(({ spec }) =>
     ["VirtualMachinePreference", "MigrationPolicy"].includes(spec.names.kind),
@@ -33,7 +33,7 @@ test("prints the kinds that are named, by any of their names", async () => {
   expect(names).toEqual(["VirtualMachine", "KubeVirt", "MigrationPolicy"]);
 });
 
-test("takes another root of the API groups", async () => {
+test("accepts another root for the API groups", async () => {
   const { out } = await runVirtkit(["crds", "-o", "json", "--group", "vm.example", "vmp"]);
   expect(JSON.parse(out).items[0].metadata.name).toBe(
     "virtualmachinepreferences.instancetype.vm.example",

@@ -9,7 +9,7 @@ spec: {domain: {devices: {}, memory: {guest: 1024Mi}}}
 `;
 const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
 
-test("objects come out with their defaults, others as they are", async () => {
+test("prints objects with their defaults, and others unchanged", async () => {
   const { code, out, err } = await runVirtkit(["default", "-f", "-"], `${vmi}---\n${secret}`);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const [defaulted, other] = parseAllDocuments(out).map((document) => document.toJS());
@@ -30,7 +30,7 @@ test("--patch prints what would be sent to the API server", async () => {
   ]);
 });
 
-test("--config has a say", async () => {
+test("--config affects the defaults", async () => {
   const { code, err } = await runVirtkit(
     ["default", "-f", "-", "--config", "/does/not/exist"],
     vmi,
@@ -39,7 +39,7 @@ test("--config has a say", async () => {
   expect(err).toContain("/does/not/exist");
 });
 
-test("what is refused goes to stderr with its place, and the rest is printed", async () => {
+test("prints refused objects with their place on stderr, and the rest on stdout", async () => {
   const bad = vmi.replace("guest: 1024Mi", "guest: 7x");
   const { code, out, err } = await runVirtkit(["default", "-f", "-"], `${secret}---\n${bad}`);
   expect(code).toBe(1);
@@ -47,7 +47,7 @@ test("what is refused goes to stderr with its place, and the rest is printed", a
   expect(err).toMatch(/^stdin:8:39: spec\.domain\.memory\.guest .*\n$/);
 });
 
-test("each thing that is wrong has a line and a place of its own", async () => {
+test("each fault has its own line and place", async () => {
   const bad = `${vmi.slice(0, vmi.indexOf("spec:"))}spec:
   evictionStrategy: 5
   domain:
@@ -62,7 +62,7 @@ test("each thing that is wrong has a line and a place of its own", async () => {
   ]);
 });
 
-test("what cannot be read into the type has its place too", async () => {
+test("what cannot be decoded has its place, too", async () => {
   const bad = vmi.replace("guest: 1024Mi", "guest: 7x, maxGuest: 8y");
   const { err } = await runVirtkit(["default", "-f", "-"], bad);
   expect(err.trimEnd().split("\n")).toEqual([
@@ -71,7 +71,7 @@ test("what cannot be read into the type has its place too", async () => {
   ]);
 });
 
-test("fields that nobody knows are dropped, as validate and the API server do", async () => {
+test("drops unknown fields, as validate and the API server do", async () => {
   const text = vmi.replace("spec: {", "spec: {lunch: noon, ");
   const { code, out, err } = await runVirtkit(["default", "-f", "-"], text);
   expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -92,8 +92,8 @@ test.each([
   ["just text\n", /^stdin:1:1: \(root\) must be an object .*the string "just text"\n$/],
   ["- 5\n", /^stdin:1:3: \(root\) must be an object .*the number 5\n$/],
   [vmi.replace("VirtualMachineInstance", "Virtualmachine"), /^stdin:2:1: kind .*"Virtualmachine"/],
-  ["metadata: {name: x}\n", /^stdin:1:1: kind and apiVersion name no known object/],
-])("%j is refused", async (text, words) => {
+  ["metadata: {name: x}\n", /^stdin:1:1: kind and apiVersion do not name a known object/],
+])("refuses %j", async (text, words) => {
   const { code, out, err } = await runVirtkit(["default", "-f", "-"], text);
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toMatch(words);

@@ -37,7 +37,7 @@ function file(name: string, text: string): string {
 const [a, b] = [file("a.yaml", vmi), file("b.yaml", other)];
 
 describe("virtkit diff", () => {
-  test("prints the changes for people, by what they take", async () => {
+  test("prints the changes for people, by what they need", async () => {
     expect(await runVirtkit(["diff", a, b])).toEqual({
       code: 0,
       err: "",
@@ -45,9 +45,9 @@ describe("virtkit diff", () => {
   set the link of the interface "default" down
 with a migration:
   set the number of CPUs from 1 to 2
-    the Pod was made for fewer CPUs, so the guest must move to a new one
+    the Pod was created for fewer CPUs, so the guest must move to a new one
   set the memory from 1073741824 to 2147483648 bytes
-    the Pod was made for other memory, so the guest must move to a new one
+    the Pod was created for a different amount of memory, so the guest must move to a new one
 with a restart:
   add devices.rng
     it is part of the machine that the guest was started with
@@ -65,7 +65,7 @@ with a restart:
     ]);
   });
 
-  test("finds nothing between a guest and itself, be it as XML", async () => {
+  test("finds nothing between a guest and itself, even as XML", async () => {
     expect((await runVirtkit(["diff", a, a])).out).toBe("nothing to change\n");
     const xml = file("a.xml", (await runVirtkit(["convert", "-f", a])).out);
     expect((await runVirtkit(["diff", xml, a])).out).toBe("nothing to change\n");
@@ -78,7 +78,7 @@ with a restart:
   });
 
   test.each([[["diff"]], [["diff", a]], [["diff", a, a, a]], [["diff", a, a, "-o", "xml"]]])(
-    "is called otherwise than %j",
+    "refuses %j",
     async (args) => {
       expect((await runVirtkit(args)).code).toBe(2);
     },

@@ -30,7 +30,7 @@ in a file whose name ends in .xml, as printed by "virsh dumpxml"; - is a manifes
 
 Exit codes: 0 done, 1 a file cannot be read or converted, 2 wrong usage.`;
 
-/** Prints the changes; nothing to do is an answer like others. */
+/** Prints the changes; nothing to do is an answer like any other. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseOptions(args, {
     options: {
@@ -55,7 +55,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return 0;
 }
 
-/** A guest without a UUID would get another one each time, and always differ. */
+/** A guest without a UUID would get a new one each time, and always differ. */
 const unnamed = "00000000-0000-4000-8000-000000000000";
 
 function uuidOf({ uuid, sysinfo }: Domain): string {
@@ -66,7 +66,7 @@ function uuidOf({ uuid, sysinfo }: Domain): string {
 /** A domain, and the kinds of change that nobody asked for. */
 interface Guest {
   readonly domain: Domain;
-  /** Limits that follow from the defaults: a guest that runs keeps those it was started with. */
+  /** Limits that follow from the defaults: a running guest keeps those that it was started with. */
   readonly calculated: readonly ChangeKind[];
 }
 
@@ -121,7 +121,7 @@ function toText(changes: readonly DomainChange[], { isTerminal, env }: Io): stri
   return `${lines.join("\n")}\n`;
 }
 
-/** JSON has no bigint: numbers above 2^53 become text. */
+/** JSON has no bigint: numbers above 2^53 become strings. */
 function toJson(changes: readonly DomainChange[]): string {
   const plain = (_key: string, value: unknown): unknown =>
     typeof value === "bigint" ? String(value) : value;

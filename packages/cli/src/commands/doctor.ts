@@ -25,7 +25,7 @@ Exit codes: 0 VMIs can run here, or everything is clean; 1 something is missing 
 
 const marks = { ok: "ok", missing: "MISSING", slow: "slow", optional: "none" } as const;
 
-/** Prints one line a check, with its cure below it. */
+/** Prints one line per check, with the fix below it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {
@@ -65,7 +65,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return missing.length === 0 ? 0 : 1;
 }
 
-/** Lists what is left, then takes back what nobody owns, one by one. */
+/** Lists what is left, then removes what nobody owns, one by one. */
 async function clean(
   directory: string,
   force: boolean,

@@ -17,7 +17,7 @@ afterAll(async () => {
   await host[Symbol.asyncDispose]();
 });
 
-/** Has the guest's shell do something, as root on its console. */
+/** Runs a command in the guest's shell, as root on its console. */
 async function type(command: string): Promise<void> {
   const console = host.start("console", "demo");
   await console.untilSaid(/Ctrl-\] to leave/);
@@ -57,7 +57,7 @@ test.each(ends)(
     await end();
     await host.untilState(state);
     expect((await host.state()).end?.message).toMatch(message);
-    // What the launcher left outlives it, even one that cannot say anything more.
+    // The launcher's note outlives it, even if the launcher cannot say anything more.
     const alive = (): boolean => host.hasLauncher();
     if (alive()) process.kill(host.launcher(), "SIGKILL");
     await until(() => !alive(), "its end");
@@ -87,7 +87,7 @@ test.each(ends.filter(([what]) => what !== "is stopped"))(
 test("a start that fails after its launcher is ready is Failed, its launcher ends, and run works again", async () => {
   const bad = join(host.directory, "bad.yaml");
   const text = await readFile(host.file, "utf8");
-  // What this host refuses early never gets so far: libvirt alone knows the features of CPUs.
+  // What this host refuses early never gets this far: only libvirt knows the features of CPUs.
   await writeFile(
     bad,
     text.replace("    cpu:\n", "    cpu:\n      features:\n      - name: no-such-feature\n"),
@@ -110,14 +110,14 @@ test("a start that fails after its launcher is ready is Failed, its launcher end
 }, 300_000);
 
 test.each(["admitted", "pod-running", "launcher-ready", "claimed"])(
-  "a start whose process is killed after %s is Failed, not Starting; run takes its place",
+  "a start whose process is killed after %s is Failed, not Starting; run replaces it",
   async (stage) => {
     const killed = host.run();
     await killed.untilSaid(new RegExp(`${stage} `));
     killed.child.kill("SIGKILL");
     await killed.end();
     const [before = ""] = host.podUids();
-    // Once asked for, the guest comes to run although nobody waits for it any more: then it does run.
+    // Once requested, the guest starts although nobody waits for it any more: then it does run.
     await until(
       async () => ["Failed", "Running"].includes((await host.state()).state),
       "an answer",

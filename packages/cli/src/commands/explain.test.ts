@@ -29,7 +29,7 @@ describe("virtkit explain", () => {
     expect(out).toMatch(
       /<graphics type="vnc"> +spec.domain.devices.autoattachGraphicsDevice \(not/,
     );
-    expect(out).toContain("\n  rule channels: Channels of the guest agent");
+    expect(out).toContain("\n  rule channels: Channels for the guest agent");
     expect(out).not.toContain("\u001b");
   });
 
@@ -40,7 +40,7 @@ describe("virtkit explain", () => {
     );
   });
 
-  test("prints what comes of a field", async () => {
+  test("prints what follows from a field", async () => {
     const { out } = await explain("--field", "spec.domain.cpu");
     expect(out).toContain('spec.domain.cpu.cores = 2\n  vcpu = "2"\n');
     expect(out).not.toContain("metadata.name");
@@ -59,7 +59,7 @@ describe("virtkit explain", () => {
           kind: "field",
           path: "spec.domain.memory.guest",
           value: "1Gi",
-          because: 'It follows spec.domain.memory.guest ("1Gi").',
+          because: 'It follows from spec.domain.memory.guest ("1Gi").',
         },
       ],
       step: {
@@ -71,12 +71,12 @@ describe("virtkit explain", () => {
     expect(unit.path).toBe("memory.@unit");
   });
 
-  test("uses colour on a terminal, unless NO_COLOR asks for none", async () => {
+  test("uses colour on a terminal, unless NO_COLOR is set", async () => {
     expect(await onTerminal({})).toContain("\u001b[36m");
     expect(await onTerminal({ NO_COLOR: "1" })).not.toContain("\u001b");
   });
 
-  test("says so where nothing is", async () => {
+  test("says so if nothing matches", async () => {
     const missing = await explain("--path", "devices.tpm");
     expect(missing).toMatchObject({
       code: 1,
@@ -87,7 +87,7 @@ describe("virtkit explain", () => {
     expect(nothing.err).toBe("virtkit: nothing at devices comes from spec.hostname\n");
   });
 
-  test("is called with a file", async () => {
+  test("needs a file", async () => {
     expect((await runVirtkit(["explain"])).code).toBe(2);
     expect((await explain("-o", "yaml")).code).toBe(2);
   });

@@ -71,7 +71,7 @@ function nothing({ path, field }: Selection): string {
   return `nothing${path === undefined ? "" : ` at ${path}`} comes from ${field}`;
 }
 
-/** JSON has no bigint: numbers above 2^53 become text. */
+/** JSON has no bigint: numbers above 2^53 become strings. */
 function toJson(nodes: Explanation["nodes"]): string {
   const plain = (_key: string, value: unknown): unknown =>
     typeof value === "bigint" ? String(value) : value;

@@ -27,7 +27,7 @@ import { DemoHost } from "../testing/demo-host.ts";
 const nodeName = "here";
 const patience = 60_000;
 
-/** What one API server says to one node agent about the demo. */
+/** What an API server asks a node agent about the demo. */
 class Caller {
   readonly #port: number;
   readonly #credentials: Credentials;
@@ -60,7 +60,7 @@ class Caller {
     return { code: response.statusCode as number, body: Buffer.concat(parts) };
   }
 
-  /** Opens a stream, types what is to be typed, and waits until it says what is expected. */
+  /** Opens a stream, types the input, and waits for the expected output. */
   async hear(subresource: NodeSubresource, typed: string, expected: RegExp): Promise<WebSocket> {
     const { path, ...options } = this.#target(subresource);
     const client = new WebSocket(`wss://127.0.0.1:${this.#port}${path}`, streamProtocol, options);
@@ -111,7 +111,7 @@ test("the API server reaches a real guest's console, screen and verbs through it
       "echo from-$((40+2))-the-guest\r",
       /from-42-the-guest/,
     );
-    // The newest client has the console; the one before is told why.
+    // The newest client has the console; the previous one is told why.
     const taken = once(first, "close");
     const second = await caller.hear("console", "echo again-$((40+2))\r", /again-42/);
     expect((await taken)[0]).toBe(1001);
@@ -142,7 +142,7 @@ test("the API server reaches a real guest's console, screen and verbs through it
     expect(await caller.ask("PUT", "reset")).toMatchObject({ code: 202 });
     expect(events.map(({ reason }) => reason)).toEqual(["Paused", "Unpaused", "Reset"]);
 
-    // A VMI of the same name that came later is another one.
+    // A later VMI of the same name is a different one.
     const stale = new Caller(server.port, await authority.issue(apiServerIdentity()), "another");
     expect(await stale.ask("PUT", "pause")).toMatchObject({ code: 409 });
     const other = new Caller(server.port, await authority.issue(nodeAgentIdentity("node02")), uid);

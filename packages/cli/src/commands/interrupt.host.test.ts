@@ -5,7 +5,7 @@ import { DemoHost } from "../testing/demo-host.ts";
 let host: DemoHost;
 
 beforeAll(async () => {
-  // A guest that runs already is killed at once instead of being asked to shut down.
+  // A guest that already runs is killed at once instead of being asked to shut down.
   host = await DemoHost.make((text) =>
     text.replace(/terminationGracePeriodSeconds: \d+/, "terminationGracePeriodSeconds: 0"),
   );
@@ -20,8 +20,8 @@ afterAll(async () => {
 });
 
 /**
- * Removing the parts takes a tenth of a second, on a busy host much more. Who waits for a launcher to become
- * ready before it looks at the signal takes a minute.
+ * Removing the parts takes a tenth of a second, on a busy host much more. Waiting for a launcher to become
+ * ready before handling the signal would take a minute.
  */
 const limit = 45_000;
 
@@ -47,7 +47,7 @@ test.each(stages)(
   300_000,
 );
 
-test("SIGTERM does the same, and the exit code tells which of them it was", async () => {
+test("SIGTERM does the same, and the exit code says which signal it was", async () => {
   const run = host.run();
   await run.untilSaid(/launcher-ready /);
   const pods = host.podUids();
@@ -56,7 +56,7 @@ test("SIGTERM does the same, and the exit code tells which of them it was", asyn
   expect(await host.leftovers(pods)).toEqual([]);
 });
 
-test("a run that is interrupted at any moment while its Pod is made leaves nothing", async () => {
+test("a run that is interrupted at any moment while its Pod is created leaves nothing", async () => {
   for (let delay = 0; delay <= 240; delay += 20) {
     const run = host.run();
     await run.untilSaid(/scheduled /);

@@ -30,7 +30,7 @@ test("ls lists the domains with state and reason", async () => {
 });
 
 test.each(["test", "6695eb01-f6a4-8304-79aa-97f2502e193f", "1"])(
-  "xml %s is what virsh prints",
+  "xml %s equals what virsh prints",
   async (name) => {
     const { code, out } = await libvirt("xml", name);
     expect(code).toBe(0);
@@ -38,13 +38,13 @@ test.each(["test", "6695eb01-f6a4-8304-79aa-97f2502e193f", "1"])(
   },
 );
 
-test("a domain that does not exist exits 1 with the daemon's words", async () => {
+test("a domain that does not exist exits 1 with the daemon's message", async () => {
   const { code, out, err } = await libvirt("xml", "nobody");
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toContain("noDomain");
 });
 
-test("stats are one JSON object a domain", async () => {
+test("stats prints one JSON object per domain", async () => {
   const { out } = await libvirt("stats", "--group", "state");
   expect(
     out
@@ -54,9 +54,9 @@ test("stats are one JSON object a domain", async () => {
   ).toEqual([expect.objectContaining({ name: "test", "state.state": 1 })]);
 });
 
-test("events are one JSON object a line", async () => {
+test("events prints one JSON object per line", async () => {
   const listening = libvirt("events", "--type", "lifecycle", "--count", "2");
-  // The client says nothing when it has registered; until then events pass it by.
+  // The client does not report when it has registered; it misses events until then.
   let done = false;
   void listening.finally(() => {
     done = true;

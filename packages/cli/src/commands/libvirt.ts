@@ -72,7 +72,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return 0;
 }
 
-/** Everything that can be known to be wrong before there is a connection. */
+/** Everything that can be checked without a connection. */
 function checkOptions(name: string, domains: readonly string[], options: Options): void {
   if (name === "xml" && domains.length !== 1) throw new UsageError("xml takes one domain");
   if ((name === "ls" || name === "events") && domains.length > 0) {
@@ -157,7 +157,7 @@ async function stats(
   }
 }
 
-/** A name wins over a UUID, and that over an id. */
+/** A name takes precedence over a UUID, and that over an id. */
 async function find(libvirt: Libvirt, text: string): Promise<DomainRef> {
   try {
     return (await libvirt.call("domainLookupByName", { name: text })).dom;
@@ -173,7 +173,7 @@ async function find(libvirt: Libvirt, text: string): Promise<DomainRef> {
   }
 }
 
-/** Integers that JSON readers would round become text. */
+/** Integers that JSON readers would round become strings. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_, one: unknown) => {
     if (typeof one !== "bigint") return one;

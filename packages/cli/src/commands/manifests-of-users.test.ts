@@ -8,7 +8,7 @@ import { runVirtkit } from "../testing/run-virtkit.ts";
 const folder = fileURLToPath(new URL("../../../../examples/manifests/", import.meta.url));
 const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
 
-/** What a reader of the Pod looks for first, of each manifest. */
+/** What a reader of the Pod looks for first, by manifest. */
 const expected: Readonly<Record<string, (pod: unknown) => unknown>> = {
   "cloud-image.yaml": (pod) => at(pod, "metadata", "labels", "app"),
   "cluster-instancetype.yaml": (pod) => limits(pod)["hugepages-1Gi"],
@@ -39,7 +39,7 @@ test.each(files)("%s is admitted, and becomes a launcher Pod", async (file) => {
   const { code, out, err } = await runVirtkit(["validate", "-f", "-"], text);
   expect(err, out).toMatch(/ checked, all valid/);
   expect(code).toBe(0);
-  // A replica set is a template of VMIs, and no command renders what others make of it.
+  // A replica set is a template for VMIs, and no command renders what others make from it.
   if (file === "replica-set.yaml") return;
   const rendered = await runVirtkit(["pod", "-f", "-"], withClaims(text));
   expect({ code: rendered.code, err: rendered.err }).toEqual({ code: 0, err: "" });
@@ -49,13 +49,13 @@ test.each(files)("%s is admitted, and becomes a launcher Pod", async (file) => {
   if (look) expect(look(pod)).toEqual(answers[file]);
 });
 
-/** With what is not in the manifest and a Pod depends on: claims, and networks of others. */
+/** With what is not in the manifest but a Pod depends on: claims, and networks of others. */
 function withClaims(text: string): string {
   const claims = [
     ...text.matchAll(/claimName: (\S+)/g),
     ...text.matchAll(/ {10}name: (\S+-root)$/gm),
   ];
-  // What the controllers make for a guest with persistent state.
+  // What the controllers create for a guest with persistent state.
   const state = /name: bitlocker/.test(text) ? ["persistent-state-for-bitlocker"] : [];
   const networks = [...text.matchAll(/networkName: (?:(\S+)\/)?(\S+)/g)];
   const all = [

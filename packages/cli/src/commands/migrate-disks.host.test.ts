@@ -67,14 +67,14 @@ async function inGuest(script: string): Promise<string> {
   return stdout.trim();
 }
 
-/** The number that the guest wrote last, as the host sees it. */
+/** The number that the guest wrote last, as seen by the host. */
 async function counted(file: string): Promise<number> {
   await using handle = await open(file);
   const { buffer } = await handle.read(Buffer.alloc(8), 0, 8, 0);
   return Number(buffer.toString());
 }
 
-/** What the launcher made for the guest, by what is in it. */
+/** What the launcher made for the guest, by content. */
 async function media(): Promise<readonly string[]> {
   const root = `/proc/${host.launcher()}/root`;
   const paths = new DiskPaths();
@@ -94,7 +94,7 @@ async function media(): Promise<readonly string[]> {
 const rootMark =
   "dd if=/dev/vda bs=4096 skip=5000 count=1 2>/dev/null | cmp - /tmp/mark && echo same";
 
-test("a shared disk goes on where it was, an overlay is copied, and media are made anew, byte for byte", async () => {
+test("a shared disk stays where it was, an overlay is copied, and media are made again, byte for byte", async () => {
   await until(async () => (await counted(first)) > 0, "the first count");
   const [before, made] = [await counted(first), await media()];
   expect(before).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ test("a shared disk goes on where it was, an overlay is copied, and media are ma
   expect(await media()).toEqual(made);
 }, 120_000);
 
-test("a disk is copied to a larger file, shows how far it is, and the old one is stale from then on", async () => {
+test("a disk is copied to a larger file with its progress shown, and the old one is stale from then on", async () => {
   const { err } = await host.virtkit(
     "migrate",
     "demo",
@@ -122,7 +122,7 @@ test("a disk is copied to a larger file, shows how far it is, and the old one is
   const left = await counted(first);
   await until(async () => (await counted(second)) > left, "the counter to go on in the new file");
   expect(await counted(first)).toBe(left);
-  // What the guest wrote before the move is in the copy: it has counted on, and never back.
+  // What the guest wrote before the move is in the copy: it kept counting, and never went back.
   expect(await inGuest(rootMark)).toBe("same");
   const small = await host.virtkit("migrate", "demo", "--disk", `data=${first}`);
   expect(small.code).toBe(1);

@@ -1,14 +1,10 @@
-import { KubeConfig } from "@kubernetes/client-node";
-import { crds } from "@virtkit/api/crd";
 import { names } from "@virtkit/api/names";
 import { defineResource, type HttpClient, type KubeObject } from "@virtkit/kube";
-import { kubeconfigClient } from "@virtkit/kube/kubeconfig";
-import { applyObject } from "@virtkit/kube/writes";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { clusterWithKinds, kubeconfig } from "../testing/cluster-with-kinds.ts";
 import { runVirtkit } from "../testing/run-virtkit.ts";
 
 const namespace = "migrate";
-const kubeconfig = process.env["VIRTKIT_APISERVER_KUBECONFIG"] ?? "";
 const { groups } = names();
 const [version, group] = ["v1", groups.core];
 const vmis = defineResource({
@@ -20,23 +16,10 @@ const migrations = defineResource({
 });
 const cluster = { version, namespaced: false };
 const namespaces = defineResource({ ...cluster, plural: "namespaces", kind: "Namespace" });
-const definitions = defineResource({
-  ...{ ...cluster, group: "apiextensions.k8s.io" },
-  ...{ plural: "customresourcedefinitions", kind: "CustomResourceDefinition" },
-});
 let client: HttpClient;
 
 beforeAll(async () => {
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
-  client = kubeconfigClient(config);
-  for (const crd of crds().filter(({ spec }) => spec.group === group)) {
-    const object = crd as unknown as KubeObject;
-    await applyObject(client, definitions, object, { fieldManager: "test", force: true });
-  }
-  for (const resource of [vmis, migrations]) {
-    await vi.waitFor(() => client.list(resource), { timeout: 30_000, interval: 200 });
-  }
+  client = await clusterWithKinds([vmis, migrations]);
   await client.create(namespaces, { metadata: { name: namespace } });
 }, 60_000);
 
@@ -48,7 +31,7 @@ async function runningVmi(name: string): Promise<void> {
   await client.create(vmis, { metadata: { namespace, name }, spec, status } as KubeObject);
 }
 
-/** The migration that the command has made for a VMI, once it is there. */
+/** The migration that the command has created for a VMI, once it exists. */
 async function migrationOf(vmi: string): Promise<KubeObject> {
   const of = ({ items }: { readonly items: readonly KubeObject[] }) =>
     items.find((each) => Object(each).spec.vmiName === vmi);
@@ -62,7 +45,9 @@ async function migrationOf(vmi: string): Promise<KubeObject> {
   );
 }
 
-/** What controller and node agents write on the way, by a script; `seen` waits until the command shows a phase. */
+/**
+ * What controller and node agents write on the way, as a script; `seen` waits until the command shows a phase.
+ */
 async function play(
   vmi: string,
   state: object,
@@ -88,7 +73,7 @@ async function play(
 const virtkit = (command: string, name: string, ...args: string[]) =>
   runVirtkit([command, name, "-n", namespace, "--kubeconfig", kubeconfig, ...args]);
 
-test("a guest of a cluster is moved, and a line shows how far it is", async () => {
+test("moves a guest of a cluster, and a line shows how far it is", async () => {
   await runningVmi("web");
   let shown = "";
   const line: Readonly<Record<string, string>> = {
@@ -113,7 +98,7 @@ test("a guest of a cluster is moved, and a line shows how far it is", async () =
   expect(err).toContain("migrate/web: it moved from node-1 to node-2.\n");
 });
 
-test("where it fails, both say phase, side and reason", async () => {
+test("if it fails, both name phase, side and reason", async () => {
   await runningVmi("db");
   const moving = virtkit("migrate", "db");
   const state = { targetNode: "node-2", failed: true, failureReason: "the disk is not there" };
@@ -131,7 +116,7 @@ test("where it fails, both say phase, side and reason", async () => {
   });
 });
 
-test("a move that is aborted is deleted, and both commands say that the guest stayed", async () => {
+test("an aborted move is deleted, and both commands say that the guest stayed", async () => {
   await runningVmi("mail");
   const none = await virtkit("migrate", "mail", "--abort");
   expect([none.code, none.err.includes("is not being moved")]).toEqual([2, true]);
@@ -146,7 +131,7 @@ test("a move that is aborted is deleted, and both commands say that the guest st
   expect(items.map((each) => each.metadata.name)).not.toContain(metadata.name);
 });
 
-test("options for guests of this host are refused in a cluster, and so is a VMI that nobody may move", async () => {
+test("refuses options for guests of this host in a cluster, and a VMI that cannot be moved", async () => {
   const local = await virtkit("migrate", "web", "--bandwidth", "1M");
   expect([
     local.code,

@@ -8,7 +8,7 @@ let host: DemoHost;
 let port = 0;
 let bootId = "";
 
-/** What the guest answers through its published port, asked until it does. */
+/** What the guest answers through its published port, retried until it does. */
 async function ask(): Promise<string> {
   let answer = "";
   await until(async () => {
@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(async () => await host?.[Symbol.asyncDispose]());
 
-/** Nothing of Pods but the present one is left, and the guest is the one that was started. */
+/** Only the present Pod is left, and the guest is the one that was started. */
 async function expectOnlyGuest(earlier: readonly string[]): Promise<void> {
   expect(host.podFolders()).toEqual(host.podUids());
   expect(await host.leftovers(earlier.filter((uid) => !host.podUids().includes(uid)))).toEqual([]);
@@ -63,7 +63,7 @@ test("a guest moves into a new sandbox; ports, ps, why and console follow it", a
   await console.end();
 }, 120_000);
 
-/** A process that moves the guest so slowly that it can be caught at it. */
+/** A process that moves the guest slowly enough to be caught doing so. */
 async function slowMove(): Promise<ReturnType<DemoHost["start"]>> {
   const moving = host.start("migrate", "demo", "--watch", "--bandwidth", "8M");
   await moving.untilSaid(/copying/);
@@ -84,7 +84,7 @@ test("a second move and a stop are refused meanwhile, and --abort leaves the gue
   await expectOnlyGuest(before);
 }, 120_000);
 
-test("what a killed virtkit leaves the next command settles", async () => {
+test("the next command settles what a killed virtkit leaves", async () => {
   for (const command of [["ps"], ["migrate", "demo", "--abort"]]) {
     const before = host.podUids();
     const moving = await slowMove();
@@ -99,7 +99,7 @@ test("what a killed virtkit leaves the next command settles", async () => {
   }
 }, 180_000);
 
-/** Has the guest rewrite so many MiB for ever. */
+/** Makes the guest rewrite this many MiB forever. */
 async function dirty(mebibytes: number): Promise<void> {
   const record = await readRecord(host.directory, "default", "demo");
   if (!record) throw new Error("there is no demo");
@@ -108,7 +108,7 @@ async function dirty(mebibytes: number): Promise<void> {
   await guest.exec({ command: "/bin/sh", args: ["-c", script], timeoutSeconds: 20 });
 }
 
-/** Whether QEMU, which is nobody special, may fetch memory of a guest that runs. */
+/** Whether QEMU, as an unprivileged user, may fetch memory of a running guest. */
 const userfaultfd = "/proc/sys/vm/unprivileged_userfaultfd";
 const wasAllowed = readFileSync(userfaultfd, "utf8");
 afterAll(() => writeFileSync(userfaultfd, wasAllowed));
@@ -144,7 +144,7 @@ test("--dry-run says how a move would go, and moves nothing; --postcopy moves a 
   await expectOnlyGuest(before);
 }, 180_000);
 
-test("what was moved stops and is removed as any other", async () => {
+test("a moved guest is stopped and removed like any other", async () => {
   const all = host.podFolders();
   expect((await host.virtkit("stop", "demo")).code).toBe(0);
   expect((await host.virtkit("rm", "demo")).code).toBe(0);

@@ -4,6 +4,7 @@ import { readQuantity } from "@virtkit/api/quantity";
 import { isKubeError } from "@virtkit/kube";
 import type { MovedVmi, MoveHandle, VmiRecord } from "@virtkit/local";
 import { type Io, writeAll } from "../io.ts";
+import { tellBrokenMove } from "../local/broken-move.ts";
 import { findVmi, parseName, vmiName } from "../local/find-vmi.ts";
 import { forecastText } from "../local/forecast-text.ts";
 import { stateDirHelp } from "../local/local-options.ts";
@@ -43,7 +44,7 @@ where it is unless it has already moved. If this process is killed, the cluster 
       --kubeconfig FILE  default: $KUBECONFIG, or ~/.kube/config
 ${stateDirHelp}`;
 
-/** Exits 1 where the guest stayed. */
+/** Exits 1 if the guest stayed. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseOptions(args, {
     allowPositionals: true,
@@ -86,13 +87,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     postCopy,
     disks: disksOf(values.disk),
     display,
+    io,
   });
   display?.end();
   io.stderr.write(`${vmiName(record)}: ${moveText(last)}.\n`);
   return last.outcome === "moved" ? 0 : 1;
 }
 
-/** Moves the guest of a cluster's VMI, or ends such a move. */
+/** Moves the guest of a cluster's VMI, or aborts such a move. */
 async function inCluster(
   positionals: readonly string[],
   choice: ClusterChoice,
@@ -128,7 +130,7 @@ function bandwidthOf(text: string | undefined): string | undefined {
   throw new UsageError(`--bandwidth ${text}: use bytes per second, such as 100M or 64Mi`);
 }
 
-/** Exits 1 where the guest cannot move, or would stay where it is. */
+/** Exits 1 if the guest cannot move, or would stay where it is. */
 async function forecast(
   directory: string,
   record: VmiRecord,
@@ -159,20 +161,22 @@ interface Wishes {
   readonly postCopy: boolean;
   readonly disks: Readonly<Record<string, string>>;
   readonly display: MoveDisplay | undefined;
+  readonly io: Io;
 }
 
 async function moved(
   directory: string,
   record: VmiRecord,
-  { bandwidth, postCopy, disks, display }: Wishes,
+  { bandwidth, postCopy, disks, display, io }: Wishes,
 ): Promise<MovedVmi> {
-  const { moveVmi } = await import("@virtkit/local");
+  const { moveVmi, whyBroken } = await import("@virtkit/local");
+  const tellBroken = tellBrokenMove(vmiName(record), whyBroken, io);
   const interrupt = new AbortController();
   let handle: MoveHandle | undefined;
   let switched = !postCopy;
   const stop = (): void => {
     if (!handle) interrupt.abort(new Error("interrupted"));
-    // Where it is too late the guest moves on, which the end tells.
+    // If it is too late the guest moves on, which the end shows.
     else void handle.abort("Ctrl-C").catch(() => {});
   };
   process.on("SIGINT", stop);
@@ -186,13 +190,14 @@ async function moved(
       },
       onBegun: (begun) => {
         handle = begun;
-        // Too early for the launcher is too early for the guest: it moved before it could be switched.
+        // Too early for the launcher means that the guest moved before it could be switched.
       },
       onReport: (report) => {
         display?.show(report);
+        tellBroken(report);
         if (switched || (report.progress?.iteration ?? 0) < 2) return;
         switched = true;
-        // Refused where the rest was sent before: then it moves as any other.
+        // Refused if the rest was sent before: then it moves like any other.
         void handle?.switchToPostCopy().catch(() => {});
       },
     });

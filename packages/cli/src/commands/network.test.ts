@@ -37,7 +37,7 @@ function file(name: string, content: string): string {
 
 const files = ["-f", file("vmi.yaml", vmi), "--nics", file("nics.json", JSON.stringify(nics))];
 
-test("prints what happens and what takes it back", async () => {
+test("prints what happens and how to undo it", async () => {
   const { code, out, err } = await runVirtkit(["network", "plan", ...files]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(out).toContain("network default: bridge on eth0, 10.244.1.5\n");

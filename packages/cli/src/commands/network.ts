@@ -28,7 +28,7 @@ Exit codes: 0 done, 1 no plan can be made, 2 wrong usage.`;
 
 const flows = ["startup", "liveUpdate", "migrationTarget"] as const;
 
-/** Prints the plan; exits 1 with the reason where there is none. */
+/** Prints the plan; exits 1 with the reason if there is none. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values, positionals } = parseOptions(args, {
     allowPositionals: true,
@@ -111,7 +111,7 @@ function isNic(value: unknown): value is PodNic {
   );
 }
 
-/** A plan for people: what each interface becomes, then the steps, then what takes them back. */
+/** A plan for people: what each interface becomes, then the steps, then how to undo them. */
 export function planText({ bindings, steps }: NetworkPlan): string {
   const lines: string[] = [];
   for (const { network, kind, podInterface, podIps, domain, dhcp } of bindings) {

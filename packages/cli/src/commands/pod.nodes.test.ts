@@ -20,7 +20,7 @@ const node = "node-1";
 const configuration = { developerConfiguration: { useEmulation: true } };
 const { devices, nodeLabels, own } = names();
 const finalizer = own("proof-of-end");
-/** What a node agent writes of its node. */
+/** What a node agent writes about its node. */
 const labels = [`${nodeLabels.schedulable}=true`, `${nodeLabels.machineType}q35=true`];
 
 interface Vmi {
@@ -34,7 +34,7 @@ async function virtkit(args: readonly string[], stdin = ""): Promise<string> {
   return out;
 }
 
-/** The VMI of the demo as the API server has it, with an image that the nodes have. */
+/** The demo's VMI in the API server, with an image that the nodes have. */
 async function createVmi(namespace: string): Promise<Vmi> {
   await cluster.kubectl(["apply", "--server-side", "-f", "-"], { input: await virtkit(["crds"]) });
   const crds = ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"];
@@ -47,7 +47,7 @@ async function createVmi(namespace: string): Promise<Vmi> {
   return JSON.parse(await cluster.kubectl(["get", "-n", namespace, "vmi/demo", "-o", "json"]));
 }
 
-/** What `virtkit pod` prints, created as it is. */
+/** What `virtkit pod` prints, created unchanged. */
 async function createLauncherPod(vmi: Vmi): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-pod-"));
   try {
@@ -135,7 +135,7 @@ async function agent(
   const containerId = compute?.containerID?.replace("containerd://", "");
   const podUid = pod.metadata.uid;
   const task = JSON.stringify({ verb, vmi, podUid, containerId, configuration });
-  // A file: what Node reads from its stdin cannot start threads.
+  // A file: Node cannot start threads from a script on stdin.
   const command = ["env", `TASK=${task}`, "sh", "-c", "cat > agent.mjs && node agent.mjs"];
   const args = ["exec", "-i", "-n", namespace.name, "agent", "--", ...command];
   return await cluster.kubectl(args, { input: agentScript, timeout: 240_000 });

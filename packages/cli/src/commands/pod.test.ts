@@ -42,7 +42,7 @@ function pods(text: string): PrintedPod[] {
   return parseAllDocuments(text).map((document) => document.toJS() as PrintedPod);
 }
 
-test("prints the Pod of each VMI and VM, with defaults, and looks claims up beside them", async () => {
+test("prints the Pod of each VMI and VM, with defaults, and looks up claims in the same files", async () => {
   const { code, out, err } = await runVirtkit(["pod", "-f", "-"], `${vmi}---${claim}---${vm}`);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   const [first, second, ...others] = pods(out);
@@ -60,7 +60,7 @@ test("prints the Pod of each VMI and VM, with defaults, and looks claims up besi
   });
 });
 
-test("--launcher and --image choose whose launcher it is", async () => {
+test("--launcher and --image choose the launcher", async () => {
   const { out } = await runVirtkit(
     ["pod", "-f", "-", "-o", "json", "--launcher", "kubevirt", "--image", "l:2"],
     vm,
@@ -87,8 +87,8 @@ test("--explain says where parts come from and itemises the overhead", async () 
 });
 
 test.each([
-  ["a claim that is not there", vmi, "spec.volumes[0].persistentVolumeClaim.claimName"],
-  ["a fault of the schema", vmi.replace("256Mi", "[]"), "stdin:7:"],
+  ["a claim that does not exist", vmi, "spec.volumes[0].persistentVolumeClaim.claimName"],
+  ["an error in the schema", vmi.replace("256Mi", "[]"), "stdin:7:"],
   ["no VMI at all", claim, "no VirtualMachineInstance"],
   ["text that cannot be read", "{", "stdin:1:"],
   [
@@ -96,7 +96,7 @@ test.each([
     vm.replace("runStrategy", "instancetype: { name: x }\n  runStrategy"),
     "spec.instancetype",
   ],
-])("%s is exit code 1 with the place", async (_, text, place) => {
+])("%s exits 1 with the place", async (_, text, place) => {
   const { code, out, err } = await runVirtkit(["pod", "-f", "-"], text);
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toContain(place);
@@ -120,7 +120,7 @@ test("a VMI that cannot have a Pod does not keep others from theirs", async () =
   expect(others.every((line) => line.startsWith("stdin:3"))).toBe(true);
 });
 
-test("a fault that Pods find stands in the template of a VM", async () => {
+test("a fault that rendering finds is reported in the template of a VM", async () => {
   const volumes = "volumes: [{ name: d, persistentVolumeClaim: { claimName: none } }]";
   const { err } = await runVirtkit(["pod", "-f", "-"], `${vm}      ${volumes}\n`);
   expect(err).toMatch(/^stdin:10:53: spec\.volumes\[0\]/);

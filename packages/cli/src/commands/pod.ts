@@ -40,7 +40,7 @@ has no UID, so the Pod's owner reference has no UID either.
 
 Exit codes: 0 done, 1 a Pod could not be rendered (the others are printed), 2 wrong usage.`;
 
-/** Prints the Pods that can be made; says on stderr, with the place, why others cannot. */
+/** Prints the Pods that can be made; for others, stderr names the place and the reason. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {

@@ -22,7 +22,7 @@ NAME" says why.
   -o, --output FORMAT  text (default), json or yaml
       --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit`;
 
-/** Prints a line a VMI; without any, how to start one. A record that cannot be read hides no other. */
+/** Prints one line per VMI; without any, how to start one. An unreadable record does not hide others. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: { output: { type: "string", short: "o" }, "state-dir": { type: "string" } },
@@ -67,7 +67,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return 0;
 }
 
-/** A VMI of which the record does not tell. */
+/** A VMI that its record does not describe. */
 interface LostRow {
   readonly name: string;
   readonly problem: string;
@@ -88,7 +88,7 @@ function unrecordedRow({ namespace = "default", name, podUid }: PodOwner): LostR
   const shown = name === undefined ? podUid : vmiName({ namespace, name });
   return {
     name: shown,
-    problem: `${shown} runs in the Pod ${podUid} and has no record`,
+    problem: `${shown} runs in the Pod ${podUid} but has no record`,
     object: { namespace, name: name ?? podUid, state: "Unrecorded", podUid },
   };
 }

@@ -15,7 +15,7 @@ const image = "registry.example/virtkit/demo:latest";
 const manifest = fileURLToPath(new URL("../../../../examples/vms/demo.yaml", import.meta.url));
 
 let folder: string;
-/** A small file system of its own, so that it can be filled. */
+/** A small separate file system, so that it can be filled. */
 let state: string;
 let record: string;
 let disk: string;
@@ -94,7 +94,7 @@ test("a garbled record hides no other VMI, and its guest is found, kept and stop
   expect((await runProgram("find", [state, "-type", "f"])).trim()).toBe("");
 });
 
-test("a guest whose record is gone is listed, and doctor ends it by force alone", async () => {
+test("a guest whose record is gone is listed, and doctor ends it only with --force", async () => {
   const podUid = await startGuest();
   await rm(record);
   expect((await virtkit("ps")).out).toMatch(/^demo +Unrecorded/m);
@@ -120,7 +120,7 @@ test("four stops of one guest at once all succeed", async () => {
   expect(await virtkit("rm", "demo")).toMatchObject({ code: 0 });
 });
 
-/** Takes all space of the state directory, and what others free of it, until it is disposed of. */
+/** Fills all space of the state directory, including what others free, until it is disposed of. */
 async function keepFull(): Promise<AsyncDisposable> {
   const file = await open(join(state, "filler"), "w");
   const block = Buffer.alloc(1 << 20);
@@ -145,7 +145,7 @@ async function keepFull(): Promise<AsyncDisposable> {
   };
 }
 
-test("a guest is stopped and removed while the disk is full and stays full; rm refuses it before", async () => {
+test("a guest is stopped and removed while the disk stays full; rm refuses it before", async () => {
   const podUid = await startGuest();
   await using _ = await keepFull();
   await expect(writeFile(join(state, "more"), "more")).rejects.toThrow("ENOSPC");

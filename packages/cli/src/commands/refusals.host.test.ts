@@ -35,7 +35,7 @@ async function run(state: string, ...args: string[]): Promise<Run> {
   return await new VirtkitProcess(all, {}).end();
 }
 
-/** All that a start could leave: files, namespaces, links, rules, cgroups, mounts and processes. */
+/** Everything that a start could leave: files, namespaces, links, rules, cgroups, mounts and processes. */
 async function leftovers(state: string): Promise<object> {
   const processes = readdirSync("/proc").filter((name) => {
     if (!/^\d+$/.test(name)) return false;
@@ -56,7 +56,7 @@ async function leftovers(state: string): Promise<object> {
   };
 }
 
-test("all that is refused is said at once, a line each, and nothing is left", async () => {
+test("reports all refusals at once, one line each, and leaves nothing", async () => {
   const state = join(directory, "state");
   const wishes = join(directory, "wishes.yaml");
   const devices = {
@@ -90,7 +90,7 @@ test("all that is refused is said at once, a line each, and nothing is left", as
   expect(existsSync(state)).toBe(false);
 });
 
-test("the control: a guest that is not refused leaves what a refusal must not", async () => {
+test("control: a guest that is not refused leaves what a refusal must not", async () => {
   const state = join(directory, "control");
   const before = await leftovers(state);
   const started = new VirtkitProcess(
@@ -110,7 +110,7 @@ test("the control: a guest that is not refused leaves what a refusal must not", 
   }
 });
 
-describe("a state directory that cannot be used is refused, and nothing is left:", () => {
+describe("refuses a state directory that cannot be used, and leaves nothing:", () => {
   async function onTmpfs(options: string, use: (folder: string) => Promise<void>): Promise<void> {
     const folder = join(directory, "tmpfs");
     await mkdir(folder);
@@ -149,7 +149,7 @@ describe("a state directory that cannot be used is refused, and nothing is left:
   });
 });
 
-describe("a program that does not work is refused, and nothing is left:", () => {
+describe("refuses a program that does not work, and leaves nothing:", () => {
   test.each([
     ["libvirtd", "/usr/sbin/libvirtd", "exit 3", 0o755, /libvirtd: .* ended with 3; repair it/],
     ["libvirtd", "/usr/sbin/libvirtd", "", 0o644, /libvirtd: .* is not executable; repair it/],
@@ -161,7 +161,7 @@ describe("a program that does not work is refused, and nothing is left:", () => 
     await chmod(broken, mode);
     const state = join(directory, "unstarted");
     const before = await leftovers(state);
-    // In a mount namespace of its own: the host's program stays as it is.
+    // In a separate mount namespace: the host's program stays as it is.
     const script = `mount --bind "$1" "$2" && shift 2 && exec "$@"`;
     const line = [process.execPath, program, "run", "--accel", "tcg", "--state-dir", state];
     let err = "";

@@ -34,7 +34,7 @@ async function manifest(name: string, secureBoot: boolean): Promise<string> {
   return file;
 }
 
-/** The command lines of QEMU that has this guest. */
+/** The command line of this guest's QEMU. */
 function commandLines(name: string): string[] {
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/.test(pid))

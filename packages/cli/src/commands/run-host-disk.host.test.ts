@@ -26,7 +26,7 @@ let env: Record<string, string>;
 const start = (...args: string[]): VirtkitProcess => new VirtkitProcess(args, env);
 const virtkit = async (...args: string[]): Promise<Run> => await start(...args).end();
 
-/** The demo with host disks beside its own. */
+/** The demo with host disks in addition to its own. */
 async function manifest(disks: Readonly<Record<string, object>>): Promise<string> {
   const names = Object.keys(disks);
   const devices = names.map(
@@ -68,10 +68,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("a run with a host disk is refused as validate refuses it, and says which option allows it", async () => {
+test("refuses a run with a host disk as validate does, and names the option that allows it", async () => {
   const file = await manifest({ data: { path: secret, type: "Disk" } });
   const before = traits(secret);
-  const refusal = "spec.volumes[1] is a hostDisk and the feature gate HostDisk is off; turn it on";
+  const refusal = "spec.volumes[1] is a hostDisk, but the feature gate HostDisk is off; turn it on";
   const validated = await virtkit("validate", "-f", file);
   expect(`${validated.out}${validated.err}`).toContain(refusal);
   expect(await virtkit("run", "-f", file, "--image", `${image}=${disk}`)).toMatchObject({
@@ -82,7 +82,7 @@ test("a run with a host disk is refused as validate refuses it, and says which o
   expect(records()).toEqual([]);
 });
 
-test("a host disk outside of what is allowed, or of root alone, is refused and left as it is", async () => {
+test("refuses a host disk outside the allowed directories, or of root alone, and leaves it as it is", async () => {
   const inside = join(allowed, "of-root.img");
   writeFileSync(inside, "the secret of the host", { mode: 0o600 });
   for (const path of [secret, inside]) {
@@ -102,7 +102,7 @@ test("a host disk outside of what is allowed, or of root alone, is refused and l
   expect(records()).toEqual([]);
 });
 
-test("the guest reads and writes its host disks; afterwards they are the user's, as before", async () => {
+test("the guest reads and writes its host disks; afterwards they belong to the user, as before", async () => {
   const [data, made] = [join(allowed, "data.img"), join(allowed, "made.img")];
   await writeFile(data, Buffer.concat([Buffer.from("from-the-host\n")], 1 << 20), { mode: 0o600 });
   await chown(data, 107, 0);
@@ -113,7 +113,7 @@ test("the guest reads and writes its host disks; afterwards they are the user's,
   });
   const run = ["run", "-f", file, "--allow-host-disk", allowed];
   const before = traits(data);
-  // A run that fails: there is no image.
+  // A failing run: there is no image.
   expect((await virtkit(...run)).code).toBe(1);
   expect(traits(data)).toEqual(before);
   expect(existsSync(made)).toBe(false);

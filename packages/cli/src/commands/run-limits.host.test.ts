@@ -11,7 +11,7 @@ import { VirtkitProcess } from "../testing/virtkit-process.ts";
 const image = "registry.example/virtkit/demo:latest";
 const demo = new URL("../../../../examples/vms/demo.yaml", import.meta.url);
 
-/** A guest with two CPUs that both loop, a limit of one, and no end to what it says on its console. */
+/** A guest with two busy CPUs, a limit of one, and endless console output. */
 const greedy = {
   disk: "        - name: seed\n          disk:\n            bus: virtio\n",
   volume: `    - name: seed
@@ -71,7 +71,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("the limits of the manifest are those of the cgroup in which QEMU runs", () => {
+test("the manifest's limits are those of QEMU's cgroup", () => {
   expect(read("cpu", "cpu.cfs_quota_us", "cpu.max")).toMatch(/^100000( 100000)?$/);
   expect(read("pids", "pids.max")).toBe("600");
   expect(Number(read("memory", "memory.limit_in_bytes", "memory.max"))).toBeLessThan(2 ** 31);
@@ -83,9 +83,9 @@ test("the limits of the manifest are those of the cgroup in which QEMU runs", ()
   }
 });
 
-test("a guest that burns more CPU than its limit is held to it", async () => {
+test("a guest that uses more CPU than its limit is throttled", async () => {
   await expect.poll(() => counted("nr_throttled"), patience).toBeGreaterThan(10);
-  // Control: nothing but the limit holds it back.
+  // Control: only the limit holds it back.
   writeFileSync(
     cgroupFile("cpu", "cpu.cfs_quota_us", "cpu.max"),
     controllers["cpu"] ? "-1" : "max",
@@ -102,7 +102,7 @@ test("a guest that burns more CPU than its limit is held to it", async () => {
   expect(counted("nr_throttled")).toBeLessThanOrEqual(before + 1);
 });
 
-test("what it says goes through the daemon that rotates the log", async () => {
+test("its output goes through the daemon that rotates the log", async () => {
   const folder = join(directory, "pods", podUid, "volumes/kubernetes.io~empty-dir");
   const log = join(folder, "private", vmiUid, "virt-serial0-log");
   await expect
@@ -112,7 +112,7 @@ test("what it says goes through the daemon that rotates the log", async () => {
     .split("\n")
     .find((pid) => readFileSync(`/proc/${pid}/comm`, "utf8").startsWith("qemu-system"));
   const line = readFileSync(`/proc/${qemu}/cmdline`, "utf8");
-  // QEMU has no path that it could write to without a bound, but the end of a pipe.
+  // QEMU has no path that it could write to without a bound, only the end of a pipe.
   expect(line).toContain("logfile=/dev/fdset/");
   expect(line).not.toContain("virt-serial0-log");
 });

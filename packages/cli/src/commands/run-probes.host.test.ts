@@ -69,7 +69,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("a probe that local mode cannot honour is refused with its field, and nothing is made", async () => {
+test("refuses a probe that local mode does not support, with its field, and creates nothing", async () => {
   const wrong = join(directory, "wrong.yaml");
   await writeFile(wrong, (await readFile(file, "utf8")).replace("port: http\n", "port: 8080\n"));
   expect(await virtkit("run", "-f", wrong, "-d")).toMatchObject({
@@ -80,7 +80,7 @@ test("a probe that local mode cannot honour is refused with its field, and nothi
 });
 
 test(
-  "a guest is ready once its readiness probe passes, also when nobody watches",
+  "a guest is ready once its readiness probe passes, even if nobody watches",
   async () => {
     const disk = await guestDisk();
     const wait = ["-d", "--wait", "agent-connected"];
@@ -107,7 +107,7 @@ test(
 );
 
 test(
-  "a guest whose liveness probe fails is ended, and it is said why",
+  "a guest whose liveness probe fails is ended, with the reason",
   async () => {
     expect(await inGuest("touch /www/dead")).toBe(0);
     const isOver = async (): Promise<string | undefined> => (await row())?.state;

@@ -10,7 +10,7 @@ import { VirtkitProcess } from "../testing/virtkit-process.ts";
 const image = "registry.example/virtkit/demo:latest";
 const demo = new URL("../../../../examples/vms/demo.yaml", import.meta.url);
 
-/** The demo with a disk on a claim, from whose first sector to its second the guest copies. */
+/** The demo with a disk on a claim; the guest copies from its first sector to its second. */
 const extra = {
   disks: ["data", "seed"]
     .map((name) => `        - name: ${name}\n          disk:\n            bus: virtio\n`)
@@ -70,7 +70,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("a claim without a file, and a file that the guest's user may not use, are refused with what to do", async () => {
+test("refuses a claim without a file, and a file that the guest's user may not use, with what to do", async () => {
   expect(await run("claimed")).toMatchObject({
     code: 1,
     err: expect.stringContaining("pass its disk with --pvc claim=DISK.img"),
@@ -82,7 +82,7 @@ test("a claim without a file, and a file that the guest's user may not use, are 
   expect(statSync(file)).toMatchObject({ uid: 0, gid: 0 });
 });
 
-test("a guest reads and writes the file that stands for its claim, and the file keeps its owner and mode", async () => {
+test("a guest reads and writes the file behind its claim, and the file keeps its owner and mode", async () => {
   chmodSync(file, 0o666);
   const before = statSync(file);
   const args = ["--pvc", `claim=${file}`, "--detach", "--wait", "agent-connected"];
@@ -99,7 +99,7 @@ test("a guest reads and writes the file that stands for its claim, and the file 
   });
 }, 300_000);
 
-test("while it runs no other guest gets the file", async () => {
+test("while it runs, no other guest gets the file", async () => {
   expect(await run("second", "--pvc", `claim=${file}`)).toMatchObject({
     code: 1,
     err: expect.stringContaining(`--pvc claim: ${file} is in use by another guest`),

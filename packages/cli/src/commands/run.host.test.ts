@@ -16,7 +16,7 @@ import { program, VirtkitProcess } from "../testing/virtkit-process.ts";
 const image = "registry.example/virtkit/demo:latest";
 const demo = new URL("../../../../examples/vms/demo.yaml", import.meta.url);
 
-/** The demo, and a Secret with cloud-init data beside it. */
+/** The demo, and a Secret with cloud-init data. */
 const extra = {
   disk: "        - name: seed\n          disk:\n            bus: virtio\n",
   volume: "    - name: seed\n      cloudInitNoCloud:\n        secretRef:\n          name: seed\n",
@@ -64,7 +64,7 @@ async function expectNothingOf(podUid: string): Promise<void> {
   expect(await processesOf(podUid)).toEqual([]);
 }
 
-/** Processes that name the Pod on their command line: the launcher, libvirtd's children, a shell on the way. */
+/** Processes with the Pod on their command line: the launcher, libvirtd's children, a shell on the way. */
 async function processesOf(podUid: string): Promise<string[]> {
   const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   const lines = await Promise.all(
@@ -90,7 +90,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("what a run without a guest cannot do says what to do", async () => {
+test("a run without a guest says what to do", async () => {
   expect(await virtkit("run", "-f", file)).toMatchObject({
     code: 1,
     err: expect.stringContaining(`--image ${image}=DISK.qcow2`),
@@ -103,7 +103,7 @@ test("what a run without a guest cannot do says what to do", async () => {
   });
 });
 
-test("a port in use, or published twice, is refused before anything is made", async () => {
+test("refuses a port in use, or published twice, before anything is created", async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port: taken } = server.address() as { port: number };
@@ -125,7 +125,7 @@ test("a port in use, or published twice, is refused before anything is made", as
 });
 
 test.each(["admitted", "pod-running", "prepared", "network-bound"])(
-  "a run that is killed after %s is removed by rm, and nothing of it is left",
+  "rm removes a run that was killed after %s, and nothing of it is left",
   async (stage) => {
     const killed = start(...runArguments());
     await killed.untilSaid(new RegExp(`${stage} `));
@@ -139,7 +139,7 @@ test.each(["admitted", "pod-running", "prepared", "network-bound"])(
   },
 );
 
-test("on a terminal the console is joined, and Ctrl-C stops and removes the VMI", async () => {
+test("on a terminal the console is connected, and Ctrl-C stops and removes the VMI", async () => {
   const impatient = join(directory, "impatient.yaml");
   const text = await readFile(file, "utf8");
   await writeFile(
@@ -147,7 +147,7 @@ test("on a terminal the console is joined, and Ctrl-C stops and removes the VMI"
     text.replace(/terminationGracePeriodSeconds: \d+/, "terminationGracePeriodSeconds: 0"),
   );
   const line = [process.execPath, program, "run", "-f", impatient, "--image", `${image}=${disk}`];
-  // Makes a terminal, and is the only program on every Linux that does.
+  // Creates a terminal; it is the only program on every Linux that does.
   const terminal = spawn(
     "script",
     ["-qec", [...line, "--rm-on-interrupt"].join(" "), "/dev/null"],
@@ -159,7 +159,7 @@ test("on a terminal the console is joined, and Ctrl-C stops and removes the VMI"
   let pressed = false;
   terminal.stdout.on("data", (chunk) => {
     out += String(chunk);
-    // What the guest writes is shown once the terminal is raw; from then on the key is the console's.
+    // The guest's output is shown once the terminal is raw; from then on the key belongs to the console.
     if (pressed || !/SeaBIOS|SYSLINUX|Booting/.test(out)) return;
     pressed = true;
     terminal.stdin.write("\x03");
@@ -172,7 +172,7 @@ test("on a terminal the console is joined, and Ctrl-C stops and removes the VMI"
   expect(podUids()).toEqual([]);
 });
 
-test("a run after a killed one takes its place; handoffs are plain lines as they happen", async () => {
+test("a run after a killed one replaces it; handoffs are plain lines as they happen", async () => {
   const killed = start(...runArguments());
   await killed.untilSaid(/pod-running /);
   killed.child.kill("SIGKILL");
@@ -191,7 +191,7 @@ test("a run after a killed one takes its place; handoffs are plain lines as they
   expect(err).toContain("virtkit console demo");
 }, 300_000);
 
-test("ps lists the VMI, why tells that it is ready and what each handoff took", async () => {
+test("ps lists the VMI, and why says that it is ready and how long each handoff took", async () => {
   const [row] = JSON.parse((await virtkit("ps", "-o", "json")).out) as object[];
   expect(row).toMatchObject({ name: "demo", state: "Running", agent: "connected" });
   const { out } = await virtkit("why", "demo");
@@ -216,7 +216,7 @@ test("the published port reaches the guest, which has read its cloud-init data f
   expect(await get("/ran")).toBe("it ran\n");
 });
 
-test("the console takes keys and shows what the guest writes, until Ctrl-]", async () => {
+test("the console accepts keys and shows the guest's output, until Ctrl-]", async () => {
   const console = start("console", "demo");
   await console.untilSaid(/Ctrl-\] to leave/);
   console.type("echo answer-$((40+2))\r");
@@ -228,7 +228,7 @@ test("the console takes keys and shows what the guest writes, until Ctrl-]", asy
   });
 });
 
-test("the guest itself does not reach a service of the host; without the rule it does", async () => {
+test("the guest does not reach a service of the host; without the rule it does", async () => {
   const [podUid = ""] = podUids();
   const { hostLink, nftTable } = localNames(directory, podUid);
   const addresses = await runProgram("ip", ["-o", "-4", "address", "show", "dev", hostLink]);
@@ -270,7 +270,7 @@ test("of two consoles the newer one wins, and the older one says so", async () =
   expect((await newer.end()).code).toBe(0);
 });
 
-test("a VMI that runs is neither started again nor removed by mistake", async () => {
+test("a running VMI is neither started again nor removed by mistake", async () => {
   expect(await virtkit(...runArguments())).toMatchObject({
     code: 1,
     err: expect.stringMatching(/demo is already running.*virtkit stop demo/),
@@ -279,7 +279,7 @@ test("a VMI that runs is neither started again nor removed by mistake", async ()
   expect((await virtkit("ps")).out).toContain("Running");
 });
 
-test("stop shuts the guest down, rm removes the rest, and nothing is left", async () => {
+test("stop shuts down the guest, rm removes the rest, and nothing is left", async () => {
   const [podUid = ""] = podUids();
   expect(await virtkit("stop", "demo")).toMatchObject({ code: 0 });
   await expectNothingOf(podUid);

@@ -101,7 +101,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   );
 }
 
-/** Below this not even the launcher of a small guest starts; above it no kernel goes. */
+/** With fewer not even the launcher of a small guest starts; no kernel supports more. */
 const pidsBounds = { least: 128, most: 4_194_304 };
 
 function pidsLimitOf(text: string | undefined): { readonly pidsLimit?: number } {

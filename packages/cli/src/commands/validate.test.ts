@@ -31,7 +31,7 @@ test("valid objects: nothing on stdout, a count on stderr, exit code 0", async (
   expect({ code, out, err }).toEqual({ code: 0, out: "", err: "2 objects checked, all valid\n" });
 });
 
-test("each fault comes with file, line, column and object", async () => {
+test("each fault has file, line, column and object", async () => {
   const bad = file("bad.yaml", `# comment\n${vmi.replace("1Gi", "lots")}`);
   const { code, out } = await runVirtkit(["validate", "-f", bad]);
   expect(code).toBe(1);
@@ -40,14 +40,14 @@ test("each fault comes with file, line, column and object", async () => {
   );
 });
 
-test("JSON is read too, with places", async () => {
+test("reads JSON, too, with places", async () => {
   const json = '{"apiVersion": "kubevirt.io/v1",\n "kind": "VirtualMachineInstance",\n "spec": 1}';
   const { code, out } = await runVirtkit(["validate", "-f", "-"], json);
   expect(code).toBe(1);
   expect(out).toContain("stdin:3:2: VirtualMachineInstance/?: spec must be");
 });
 
-test("unknown fields are faults only where --strict asks", async () => {
+test("reports unknown fields only with --strict", async () => {
   const text = vmi.replace("guest: 1Gi", "guest: 1Gi\n      gest: 2Gi");
   expect((await runVirtkit(["validate", "-f", "-"], text)).code).toBe(0);
   const { code, out } = await runVirtkit(["validate", "--strict", "-f", "-"], text);
@@ -56,7 +56,7 @@ test("unknown fields are faults only where --strict asks", async () => {
   expect(out).toContain("spec.domain.memory.gest");
 });
 
-test("objects of other API groups are passed over, unless --strict", async () => {
+test("skips objects of other API groups, except with --strict", async () => {
   const lenient = await runVirtkit(["validate", "-f", "-"], `${vmi}---\n${secret}`);
   expect(lenient).toMatchObject({
     code: 0,
@@ -72,13 +72,13 @@ test.each([
   ["kind: VirtualMachine\n", "apiVersion"],
   ["- 1\n", "must be an object"],
   ["just text\n", "must be an object"],
-])("%j is a fault: no kind that is known", async (text, part) => {
+])("%j is a fault: its kind is unknown", async (text, part) => {
   const { code, out } = await runVirtkit(["validate", "-f", "-"], text);
   expect(code).toBe(1);
   expect(out).toContain(part);
 });
 
-test("the configuration in a KubeVirt object is held to the rules of a cluster", async () => {
+test("checks the configuration in a KubeVirt object by a cluster's rules", async () => {
   const kubevirt = `apiVersion: kubevirt.io/v1
 kind: KubeVirt
 spec:
@@ -91,7 +91,7 @@ spec:
   expect((await runVirtkit(["validate", "--schema-only", "-f", "-"], kubevirt)).code).toBe(0);
 });
 
-test("-o json and -o yaml hold all that is known of each fault", async () => {
+test("-o json and -o yaml have everything about each fault", async () => {
   const text = `${vmi.replace("1Gi", "lots")}---\na: 1\na: 2\n`;
   const { code, out } = await runVirtkit(["validate", "-f", "-", "-o", "json"], text);
   expect(code).toBe(1);
@@ -118,7 +118,7 @@ test("-o json and -o yaml hold all that is known of each fault", async () => {
   });
 });
 
-test("faults come in the order of the files, then of their lines", async () => {
+test("faults are sorted by file, then by line", async () => {
   const broken = file("a-broken.yaml", "a: [\n");
   const wrong = file("z-wrong.yaml", vmi.replace("1Gi", "lots"));
   const { out } = await runVirtkit(["validate", "-f", wrong, "-f", broken, "-f", "missing.yaml"]);
@@ -126,7 +126,7 @@ test("faults come in the order of the files, then of their lines", async () => {
   expect([...new Set(names)]).toEqual(["z-wrong.yaml", "a-broken.yaml", "missing.yaml", ""]);
 });
 
-test("--config takes a KubeVirt object or a configuration, and says what is wrong with it", async () => {
+test("--config accepts a KubeVirt object or a configuration, and says what is wrong with it", async () => {
   const good = file("config.yaml", "developerConfiguration:\n  featureGates: [HostDisk]\n");
   expect((await runVirtkit(["validate", "-f", "-", "--config", good], vmi)).code).toBe(0);
   const bad = file("bad-config.yaml", "cpuModel: 7\n");

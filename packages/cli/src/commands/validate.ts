@@ -74,7 +74,7 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** By file, as they were named, then by place. */
+/** By file in the given order, then by place. */
 function inOrder(findings: readonly Finding[], sources: readonly string[]): Finding[] {
   return findings.toSorted(
     (a, b) =>

@@ -1,17 +1,14 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { KubeConfig } from "@kubernetes/client-node";
-import { crds } from "@virtkit/api/crd";
+import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
 import { defineResource, type HttpClient, type KubeObject } from "@virtkit/kube";
-import { kubeconfigClient } from "@virtkit/kube/kubeconfig";
-import { applyObject } from "@virtkit/kube/writes";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { clusterWithKinds, kubeconfig } from "../testing/cluster-with-kinds.ts";
 import { runVirtkit } from "../testing/run-virtkit.ts";
 
 const namespace = "why";
-const kubeconfig = process.env["VIRTKIT_APISERVER_KUBECONFIG"] ?? "";
 const { groups, labels } = names();
 const [version, group] = ["v1", groups.core];
 const vmis = defineResource({
@@ -20,27 +17,14 @@ const vmis = defineResource({
 const vms = defineResource({ group, version, plural: "virtualmachines", kind: "VirtualMachine" });
 const pods = defineResource({ version, plural: "pods", kind: "Pod" });
 const cluster = { version, namespaced: false };
+const nodes = defineResource({ ...cluster, plural: "nodes", kind: "Node" });
 const namespaces = defineResource({ ...cluster, plural: "namespaces", kind: "Namespace" });
-const definitions = defineResource({
-  ...{ ...cluster, group: "apiextensions.k8s.io" },
-  ...{ plural: "customresourcedefinitions", kind: "CustomResourceDefinition" },
-});
 let client: HttpClient;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "virtkit-why-"));
-  const config = new KubeConfig();
-  config.loadFromFile(kubeconfig);
-  client = kubeconfigClient(config);
-  const kinds = [vmis.kind, vms.kind];
-  for (const crd of crds().filter(({ spec }) => kinds.includes(spec.names.kind))) {
-    const object = crd as unknown as KubeObject;
-    await applyObject(client, definitions, object, { fieldManager: "test", force: true });
-  }
-  for (const resource of [vmis, vms]) {
-    await vi.waitFor(() => client.list(resource), { timeout: 30_000, interval: 200 });
-  }
+  client = await clusterWithKinds([vmis, vms]);
   await client.create(namespaces, { metadata: { name: namespace } });
 }, 60_000);
 
@@ -49,7 +33,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A VMI whose Pod no node takes, as its controller leaves them. */
+/** A VMI whose Pod no node accepts, as its controller leaves them. */
 async function homelessVmi(name: string): Promise<void> {
   const spec = { domain: { devices: {} } };
   const status = { phase: "Scheduling" };
@@ -75,9 +59,29 @@ test("a VMI of a live cluster says what it waits for, and why", async () => {
   await homelessVmi("web");
   const { code, out, err } = await why("web");
   expect([code, err]).toEqual([0, ""]);
-  expect(out).toMatch(/^why\/web: waits for "scheduled" .*: no node takes the Pod.*memory/);
+  expect(out).toMatch(/^why\/web: waits for "scheduled" .*: no node accepts the Pod.*memory/);
   const { out: json } = await why("web", "-o", "json");
   expect(JSON.parse(json)).toMatchObject({ name: "web", open: { stage: "scheduled" } });
+});
+
+test("a VMI whose Pod was removed from a lost node names the command that confirms that the node is off", async () => {
+  const node = "lost-node";
+  const metadata = { namespace, name: "lost" };
+  const spec = { domain: { devices: {} } };
+  const made = await client.create(vmis, { metadata, spec, status: {} } as KubeObject);
+  const vmiUID = String(made.metadata.uid);
+  const ids = { podUID: "p", containerID: "c", machineID: "m", bootID: "b", nonce: "n" };
+  const grant = { state: "Claimed", vmiUID, epoch: 1, seq: 2, holder: { ...ids, node } } as const;
+  const annotations = { [names().own(grantAnnotation)]: encodeGrant(grant) };
+  await client.patch(vmis, metadata, { type: "merge", body: { metadata: { annotations } } });
+  await client.create(nodes, { metadata: { name: node } });
+  try {
+    const { code, out } = await why("lost");
+    expect(code).toBe(0);
+    expect(out).toContain(`run "virtkit fence confirm ${node}"`);
+  } finally {
+    await client.delete(nodes, { name: node });
+  }
 });
 
 test("a VM of a live cluster says why it has no VMI", async () => {
@@ -89,10 +93,10 @@ test("a VM of a live cluster says why it has no VMI", async () => {
   expect(out).toMatch(/^VM why\/off: /);
 });
 
-test("nothing of that name, a context that is not there, and a cluster that does not answer are told apart", async () => {
+test("distinguishes a missing name, a missing context, and a cluster that does not answer", async () => {
   const none = await why("nobody");
   expect([none.code, none.out]).toEqual([1, ""]);
-  expect(none.err).toContain("no VM or VMI nobody in namespace why");
+  expect(none.err).toContain("VM or VMI nobody does not exist in namespace why");
   const context = await why("web", "--context", "mars");
   expect([context.code, context.out]).toEqual([1, ""]);
   expect(context.err).toContain('no context "mars"; it has ');

@@ -34,16 +34,16 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test("tells the stage that it waits for, and the reason, and then every stage", async () => {
+test("shows the stage that it waits for, and the reason, and then every stage", async () => {
   const { code, out } = await runVirtkit(["why", "-f", "-", "-f", join(folder, "pods.yaml")], vmi);
   expect(code).toBe(0);
   const [headline, , ...rows] = out.trimEnd().split("\n");
-  expect(headline).toMatch(/^prod\/web: waits for "scheduled" .*: no node takes the Pod/);
+  expect(headline).toMatch(/^prod\/web: waits for "scheduled" .*: no node accepts the Pod/);
   expect(rows).toHaveLength(12);
   expect(rows[0]).toMatch(/^ {2}admitted +done +2026-01-01T10:00:00Z +api-server$/);
 });
 
-test("as JSON it is one object for each VMI", async () => {
+test("prints one JSON object for each VMI", async () => {
   const { code, out } = await runVirtkit(["why", "-f", "-", "-o", "json"], vmi);
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
@@ -53,17 +53,19 @@ test("as JSON it is one object for each VMI", async () => {
   });
 });
 
-test("says who may run the guest where the VMI has a run grant, and that nobody may where it is unreadable", async () => {
+test("says who may run the guest if the VMI has a run grant, and that nobody may if it is unreadable", async () => {
   const grant = { version: 1, state: "Granted", vmiUID: "u1", epoch: 1, seq: 1, podUID: "pod-7" };
   const granted = (value: string) =>
     vmi.replace("uid: u1,", `uid: u1, annotations: { virtkit.io/run-grant: '${value}' },`);
   const { out } = await runVirtkit(["why", "-f", "-"], granted(JSON.stringify(grant)));
-  expect(out.split("\n")[1]).toMatch(/^The Pod pod-7 may claim the guest and nobody else may/);
+  expect(out.split("\n")[1]).toMatch(
+    /^Only Pod pod-7 may claim the guest; its node agent must claim it/,
+  );
   const json = await runVirtkit(["why", "-f", "-", "-o", "json"], granted("{}"));
   expect(JSON.parse(json.out).grant).toMatch(/^Nobody may start the guest/);
 });
 
-test("a trace tells of stages on the node", async () => {
+test("a trace shows stages on the node", async () => {
   const args = ["why", "-f", "-", "--trace", join(folder, "trace.yaml"), "-o", "json"];
   const { out } = await runVirtkit(args, vmi.replace("Scheduling", "Scheduled"));
   expect(JSON.parse(out).handoffs[6]).toEqual({
@@ -80,7 +82,7 @@ test.each([
   ["claimed", "process 7 of Pod q holds claim 1"],
   ["domain-defined", "unsupported machine type"],
   ["guest-running", "QEMU cannot allocate memory"],
-] as const)("of a start that failed at %s it names the cause", async (stage, message) => {
+] as const)("names the cause of a start that failed at %s", async (stage, message) => {
   const file = join(folder, "trace-failed.json");
   await writeFile(file, JSON.stringify([{ stage, state: "failed", message }]));
   const args = ["why", "-f", "-", "--trace", file];
@@ -94,7 +96,7 @@ test.each([
   ["just text", /trace-odd\.yaml:1:1: found the string "just text"; give a list of \{stage/],
   ["- { stage: network-bound }\n- 5\n", /:2:3: found the number 5; give/],
   ["- { stage: lunch }\n", /:1:5: stage is "lunch"; use one of admitted, /],
-])("a trace of %j is refused with what to give", async (trace, words) => {
+])("refuses a trace of %j with what to pass instead", async (trace, words) => {
   const file = join(folder, "trace-odd.yaml");
   await writeFile(file, trace);
   const { code, out, err } = await runVirtkit(["why", "-f", "-", "--trace", file], vmi);
@@ -106,7 +108,7 @@ test.each([
   ["{ name: 1, namespace: {} }", "(without a name): "],
   ["{ name: [a], namespace: ns }", "ns/(without a name): "],
   ["text", "(without a name): "],
-])("metadata of %s give a name that can be read", async (metadata, start) => {
+])("metadata of %s gives a readable name", async (metadata, start) => {
   const text = `kind: VirtualMachineInstance\nmetadata: ${metadata}\n`;
   expect((await runVirtkit(["why", "-f", "-"], text)).out.slice(0, start.length)).toBe(start);
 });
@@ -122,7 +124,7 @@ test.each([
   expect(run.err).toMatch(words);
 });
 
-test("of a VM it tells why it is not started, and what waits for a restart", async () => {
+test("for a VM it says why it is not started, and what waits for a restart", async () => {
   const vm = `apiVersion: kubevirt.io/v1
 kind: VirtualMachine
 metadata: { name: web, namespace: prod, uid: v1 }
@@ -133,7 +135,7 @@ status: { conditions: [{ type: RestartRequired, status: "True" }] }
 `;
   const alone = await runVirtkit(["why", "-f", "-"], vm);
   expect(alone.out).toBe(
-    "VM prod/web: stopped: spec.runStrategy is Halted: it does not run; set it to Always, or start the VM\n",
+    "VM prod/web: stopped: spec.runStrategy is Halted: it does not run; set the strategy to Always, or start the VM\n",
   );
   const revision = `---
 apiVersion: apps/v1
@@ -153,4 +155,57 @@ data: { spec: { runStrategy: Halted, template: { spec: { domain: { devices: {} }
   expect(both.out).toContain("prod/web: waits for");
   const json = await runVirtkit(["why", "-f", "-", "-o", "json"], vm);
   expect(JSON.parse(json.out)).toMatchObject({ kind: "VirtualMachine", state: "stopped" });
+});
+
+const holder = (node: string) => ({
+  ...{ podUID: `pod-${node}`, containerID: "c", node, machineID: "m", bootID: "b1", nonce: "n" },
+});
+const withGrant = (grant: object): string => {
+  const value = JSON.stringify({ version: 1, vmiUID: "u1", epoch: 1, seq: 3, ...grant });
+  const annotated = `uid: u1, annotations: { virtkit.io/run-grant: '${value}' },`;
+  return vmi.replace("uid: u1,", annotated).replace("Scheduling", "Running");
+};
+
+test("for a guest whose node is lost it names the command that confirms that the node is off", async () => {
+  const node = (name: string): string => `---
+apiVersion: v1
+kind: Node
+metadata: { name: ${name} }
+status: { conditions: [{ type: Ready, status: Unknown, message: Kubelet stopped posting }] }
+`;
+  const lost = withGrant({ state: "Claimed", holder: holder("n1") });
+  const { out } = await runVirtkit(["why", "-f", "-"], `${lost}${node("n1")}${node("n2")}`);
+  expect(out).toContain("node n1 is not ready: Kubelet stopped posting; guests that it may");
+  expect(out).toContain('run "virtkit fence confirm n1"\n');
+  expect(out).toContain("node n2 is not ready: Kubelet stopped posting\n");
+});
+
+test("for a guest in a broken post-copy it says what its source reports, and what to do", async () => {
+  const sides = { holder: holder("n1"), target: holder("n2") };
+  const moving = withGrant({ state: "Committed", migrationUID: "m1", ...sides });
+  const others = `---
+apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstanceMigration
+metadata: { name: mig, namespace: prod, uid: m1, creationTimestamp: "2026-01-01T10:01:00Z" }
+spec: { vmiName: web }
+status: { phase: Running }
+---
+apiVersion: v1
+kind: Event
+metadata: { name: web.1, namespace: prod }
+involvedObject: { kind: VirtualMachineInstance, name: web, uid: u1 }
+type: Warning
+reason: Migrating
+message: "Post-copy is broken, and is recovered as soon as possible: the target does not answer"
+lastTimestamp: "2026-01-01T10:02:00Z"
+`;
+  const { out } = await runVirtkit(["why", "-f", "-"], `${moving}${others}`);
+  expect(out).toMatch(
+    /its last migration, mig: it is moving \(Running\), but its post-copy is broken: the source reported at 2026-01-01T10:02:00Z: the target does not answer\n {2}What to do: make sure that nodes n1 and n2 reach each other/,
+  );
+  const json = await runVirtkit(["why", "-f", "-", "-o", "json"], `${moving}${others}`);
+  expect(JSON.parse(json.out).migration).toMatchObject({
+    ...{ phase: "Running", side: "the source", postCopy: "broken" },
+    reason: "the target does not answer",
+  });
 });

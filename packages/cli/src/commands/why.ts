@@ -2,7 +2,7 @@ import { wallTime } from "@virtkit/api/clock";
 import { decodeGrant, describeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
-import { at } from "@virtkit/api/shape";
+import { at, text } from "@virtkit/api/shape";
 import {
   firstOpenHandoff,
   type Handoff,
@@ -16,6 +16,7 @@ import {
 } from "@virtkit/api/timeline";
 import { isKubeError } from "@virtkit/kube";
 import { readManifests } from "@virtkit/node-agent/manifests";
+import { heldGuests } from "../cluster/held-guests.ts";
 import { type MigrationStory, migrationStory, migrationText } from "../cluster/migration-story.ts";
 import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
@@ -58,9 +59,9 @@ A step about which the files say nothing is "unknown". Example:
 interface Story {
   readonly vmi: VirtualMachineInstance;
   readonly handoffs: readonly Handoff[];
-  /** Who may run the guest, in one sentence; undefined where the VMI has no run grant. */
+  /** Who may run the guest, in one sentence; undefined if the VMI has no run grant. */
   readonly grant: string | undefined;
-  /** Its last migration; undefined where none is known. */
+  /** Its last migration; undefined if none is known. */
   readonly move: MigrationStory | undefined;
 }
 
@@ -106,7 +107,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 
 type Format = "text" | "json" | "yaml";
 
-/** Tells the stories of all VMs and VMIs among the objects; false if there is none. */
+/** Reports on all VMs and VMIs among the objects; false if there are none. */
 async function tellObjects(
   found: readonly unknown[],
   trace: readonly TraceEntry[] | undefined,
@@ -117,9 +118,13 @@ async function tellObjects(
   const vms = vmStoriesIn(found, now);
   const stories = storiesIn(found, trace);
   if (stories.length + vms.length === 0) return false;
-  const troubles = found
-    .filter((value) => (value as { kind?: unknown } | null)?.kind === "Node")
-    .flatMap((node) => nodeTrouble(node, now) ?? []);
+  const ofKind = (kind: string): readonly unknown[] =>
+    found.filter((value) => at(value, "kind") === kind);
+  const guests = { vmis: ofKind("VirtualMachineInstance"), vms: ofKind("VirtualMachine") };
+  const troubles = ofKind("Node").flatMap((node) => {
+    const held = heldGuests(guests, { node: text(at(node, "metadata", "name")) });
+    return nodeTrouble(node, now, held.length > 0) ?? [];
+  });
   if (format === "text") {
     const nodes = troubles.map((trouble) => `${trouble}\n`);
     await writeAll(io.stdout, [...vms.map(vmStoryText), ...stories.map(tell), ...nodes].join("\n"));
@@ -130,7 +135,10 @@ async function tellObjects(
   return true;
 }
 
-/** Reads and tells what a cluster knows of a name; exits 1 if that is nothing, or if the cluster does not answer. */
+/**
+ * Reads and reports what a cluster knows about a name; exits 1 if that is nothing, or if the cluster does not
+ * answer.
+ */
 async function tellLive(
   name: string,
   choice: ClusterChoice,
@@ -144,7 +152,7 @@ async function tellLive(
     if (await tellObjects(objects, undefined, format, io)) return 0;
     if (problems.length === 0)
       io.stderr.write(
-        `virtkit: there is no VM or VMI ${name} in namespace ${namespace} of ${context}\n`,
+        `virtkit: VM or VMI ${name} does not exist in namespace ${namespace} of ${context}\n`,
       );
     return 1;
   } catch (error) {
@@ -166,13 +174,15 @@ async function tellVmi(
   io: Io,
 ): Promise<number> {
   const story = await vmiStory(directory, await findVmi(directory, names, io));
-  const { record, now, trace, handoffs: list, grant } = story;
+  const { record, now, trace, handoffs: list, grant, brokenMove } = story;
   if (format === "text") await writeAll(io.stdout, storyText(story));
   else {
     const { namespace, name, createdAt } = record;
     const { state, end } = now;
     const ended = end ? { end } : {};
-    const object = { namespace, name, createdAt, state, ...ended, grant, trace, handoffs: list };
+    const broken = brokenMove === undefined ? {} : { brokenMove };
+    const facts = { namespace, name, createdAt, state, ...ended, grant, ...broken };
+    const object = { ...facts, trace, handoffs: list };
     await writeObjects(io, [object], format);
   }
   return 0;
@@ -222,7 +232,7 @@ function lastMove(
   return newest && migrationStory(newest, { vmi, events });
 }
 
-/** A VMI of a platform that does not use run grants has none; that is not worth a sentence. */
+/** A VMI of a platform without run grants has none; that is not worth a sentence. */
 function grantOf({ metadata }: VirtualMachineInstance): string | undefined {
   const { annotations, uid } = Object(metadata) as { annotations?: unknown; uid?: unknown };
   const name = names().own(grantAnnotation);
@@ -231,7 +241,7 @@ function grantOf({ metadata }: VirtualMachineInstance): string | undefined {
 }
 const { createdBy } = names().labels;
 
-/** The newest Pod that says that it is this VMI's; the only one that is there, if it does not say. */
+/** The newest Pod that says that it belongs to this VMI; the only one, if it does not say. */
 function launcherPod(
   vmi: VirtualMachineInstance,
   pods: readonly TimelinePod[],

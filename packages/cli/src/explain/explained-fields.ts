@@ -1,7 +1,7 @@
 import { type ExplainedNode, nodesFrom } from "@virtkit/converter/explain";
 import type { Styles } from "./styles.ts";
 
-/** What comes of each field within `field`: the field with its value, then the nodes. */
+/** What follows from each field within `field`: the field with its value, then the nodes. */
 export function explainedFields(
   nodes: readonly ExplainedNode[],
   field: string,
@@ -10,7 +10,7 @@ export function explainedFields(
   const byField = new Map<string, string[]>();
   for (const node of nodes) {
     for (const source of node.sources) {
-      // A source outside the field is one of another reason for the same node.
+      // A source outside the field belongs to another reason for the same node.
       const single = { ...node, sources: [source] };
       if (nodesFrom([single], field).length === 0) continue;
       const title = `${styles.strong(source.path)}${shownValue(source.value)}`;

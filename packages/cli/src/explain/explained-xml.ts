@@ -11,9 +11,8 @@ import type { Styles } from "./styles.ts";
 const maxWidth = 64;
 
 /**
- * The XML of a domain with the reasons beside it, one for each element and for each attribute that
- * has another than its element; then the rules that were named. Only lines that write one of the
- * given nodes are shown.
+ * The XML of a domain with the reasons beside it, one for each element and for each attribute with another
+ * reason than its element; then the named rules. Only lines that write one of the given nodes are shown.
  */
 export function explainedXml(
   explanation: Explanation,

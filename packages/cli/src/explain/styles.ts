@@ -1,8 +1,8 @@
 import type { Io } from "../io.ts";
 
-/** How parts of a text are set off; all plain where nobody looks at a terminal. */
+/** How parts of a text are highlighted; all plain if the output is not a terminal. */
 export interface Styles {
-  /** What is said about something, beside it. */
+  /** A note beside something. */
   aside(text: string): string;
   strong(text: string): string;
 }
@@ -14,7 +14,7 @@ const coloured: Styles = {
   strong: (text) => `\u001b[1m${text}\u001b[0m`,
 };
 
-/** Colour on a terminal, unless NO_COLOR asks for none. */
+/** Colour on a terminal, unless NO_COLOR is set. */
 export function stylesFor({ isTerminal, env }: Io): Styles {
   return isTerminal && !env["NO_COLOR"] ? coloured : plain;
 }

@@ -36,7 +36,7 @@ test("keys go to the guest and its output to the terminal, until Ctrl-]", async 
   expect(raw).toEqual([true, false]);
 });
 
-test("Ctrl-C ends the session where the caller wants it to", async () => {
+test("Ctrl-C ends the session if the caller wants that", async () => {
   const { input, typed, end, raw } = session(true);
   input.write("a\x03b");
   expect(await end).toBe("interrupted");
@@ -44,7 +44,7 @@ test("Ctrl-C ends the session where the caller wants it to", async () => {
   expect(raw.at(-1)).toBe(false);
 });
 
-test("a guest that goes away ends the session and gives the terminal back", async () => {
+test("a guest that goes away ends the session and restores the terminal", async () => {
   const { guest, end, raw } = session();
   guest.push(null);
   expect(await end).toBe("closed");

@@ -1,6 +1,6 @@
 import type { Duplex, Readable, Writable } from "node:stream";
 
-/** A terminal's input, as far as a console needs it. */
+/** The parts of a terminal's input that a console needs. */
 export type ConsoleInput = Readable & {
   readonly isTTY?: boolean;
   setRawMode?(on: boolean): unknown;
@@ -8,7 +8,7 @@ export type ConsoleInput = Readable & {
   unref?(): unknown;
 };
 
-/** How a console is used. */
+/** Options of a console session. */
 export interface AttachOptions {
   readonly input: ConsoleInput;
   readonly output: Writable;
@@ -24,9 +24,9 @@ const ctrlC = 0x03;
 const ctrlBracket = 0x1d;
 
 /**
- * Joins a terminal to a guest's serial console, until the user leaves with Ctrl-], the guest closes it, or
- * the signal says so. The terminal is raw meanwhile, so that every other key reaches the guest, and as it
- * was afterwards. A slow terminal slows the guest's console, not this process.
+ * Connects a terminal to a guest's serial console, until the user leaves with Ctrl-], the guest closes it, or
+ * the signal is aborted. The terminal is raw meanwhile, so that every other key reaches the guest, and is
+ * restored afterwards. A slow terminal slows the guest's console, not this process.
  */
 export async function attachConsole(
   console: Duplex,
@@ -36,7 +36,7 @@ export async function attachConsole(
     const finish = (end: ConsoleEnd): void => {
       input.off("data", onInput);
       input.pause();
-      // An input that stays open must not keep the process.
+      // An open input must not keep the process alive.
       input.unref?.();
       if (input.isTTY) input.setRawMode?.(false);
       signal?.removeEventListener("abort", onAbort);

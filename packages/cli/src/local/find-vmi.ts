@@ -6,7 +6,7 @@ import { vmiName } from "./vmi-name.ts";
 
 export { vmiName } from "./vmi-name.ts";
 
-/** The VMI that a user means by `NAME` or `NAMESPACE/NAME`. A move of it that nobody sees to is brought to its end. */
+/** The VMI that a user means by `NAME` or `NAMESPACE/NAME`. An abandoned move of it is finished first. */
 export async function findVmi(
   stateDirectory: string,
   names: readonly string[],
@@ -19,12 +19,12 @@ export async function findVmi(
   throw unknown({ namespace, name });
 }
 
-/** A VMI by its record, or by what else there is of it. */
+/** A VMI by its record, or by what else exists of it. */
 export type AnyVmi =
   | { readonly record: VmiRecord; readonly lost?: undefined }
   | { readonly record?: undefined; readonly lost: LostVmi };
 
-/** {@link findVmi}, also of one whose record is gone or cannot be read; then a Pod's UID is a name, too. */
+/** {@link findVmi}, also for one whose record is gone or unreadable; then a Pod's UID is a name, too. */
 export async function findAnyVmi(
   stateDirectory: string,
   names: readonly string[],
@@ -53,6 +53,6 @@ export function parseName(names: readonly string[]): Pick<VmiRecord, "namespace"
 
 function unknown(vmi: Pick<VmiRecord, "namespace" | "name">): Error {
   return new Error(
-    `there is no VMI "${vmiName(vmi)}"; "virtkit ps" lists them, "virtkit run -f FILE" starts one`,
+    `VMI "${vmiName(vmi)}" does not exist; "virtkit ps" lists VMIs, "virtkit run -f FILE" starts one`,
   );
 }

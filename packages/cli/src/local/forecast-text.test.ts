@@ -16,7 +16,7 @@ function found(forecast: Partial<Movable["forecast"]>, more: Partial<Movable> = 
   };
 }
 
-test("a guest that moves by itself: how long, how much, and by what that is known", () => {
+test("a guest that can move: how long, how much, and how that is known", () => {
   expect(forecastText("demo", found({}))).toBe(
     [
       "demo can move: in about 6.8 s, with a downtime of about 310 ms",
@@ -35,7 +35,7 @@ test.each([
   expect(forecastText("demo", found({ end, converges: false }))).toMatch(text);
 });
 
-test("a guest that cannot move says why, and what was not measured is not made up", () => {
+test("a guest that cannot move says why, and unmeasured figures are left out", () => {
   const obstacle = { reason: "HostDeviceNotLiveMigratable", message: "it has\na GPU" };
   expect(forecastText("demo", { obstacle } as MoveForecast)).toMatch(
     /^demo cannot move: HostDeviceNotLiveMigratable: it has.*a GPU$/,

@@ -13,7 +13,7 @@ export interface LocalOptions {
 export const stateDirHelp =
   "      --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit";
 
-/** Reads `NAME`, `--state-dir` and `--now`, which `--force` is another word for. */
+/** Reads `NAME`, `--state-dir` and `--now`, for which `--force` is an alias. */
 export function localOptions(args: readonly string[], io: Io): LocalOptions {
   const { values, positionals } = parseOptions(args, {
     allowPositionals: true,

@@ -8,13 +8,13 @@ const progress: Parameters<typeof moveLine>[0] = {
   ...{ isStale: false, expectedEndMs: 3_500 },
 };
 
-test("a move is shown as bar, rate, what remains and when it ends", () => {
+test("shows a move as bar, rate, what remains and when it ends", () => {
   expect(moveLine(progress)).toBe(
     "[##################......]  75 %  copying memory, 80.0 MB/s, 50.0 MB left, about 1.5 s to go, round 2",
   );
 });
 
-test("what is not known is left out, and a bar never leaves its bounds", () => {
+test("leaves out what is unknown, and a bar stays within its bounds", () => {
   const { expectedEndMs: _, ...rest } = progress;
   const odd = { ...rest, total: 0, remaining: -5, iteration: 0, phase: "setup" as const };
   expect(moveLine(odd)).toMatch(/^\[\.{24}\] {3}0 % {2}connecting/);
@@ -26,7 +26,7 @@ test("each copied disk has its own part", () => {
   expect(diskLines({ ...progress, disks })).toEqual(["  vda: 75 % of 100 MB"]);
 });
 
-test("a terminal has one line that is written over; a log has one a second, and one for each phase", () => {
+test("a terminal has one line that is overwritten; a log has one per second, and one per phase", () => {
   const written: string[] = [];
   const terminal = new MoveDisplay((text) => written.push(text), true);
   for (const elapsedMs of [0, 400]) terminal.show({ progress: { ...progress, elapsedMs } });

@@ -4,7 +4,7 @@ type Progress = NonNullable<MigrationReport["progress"]>;
 
 const cells = 24;
 
-/** What a guest that moves is doing, in a few words. */
+/** What a moving guest is doing, in a few words. */
 const phases: Readonly<Record<Progress["phase"], string>> = {
   setup: "connecting",
   disks: "copying disks",
@@ -13,7 +13,7 @@ const phases: Readonly<Record<Progress["phase"], string>> = {
   postcopy: "runs there, fetching memory",
 };
 
-/** One line for a move under way: bar, part, rate, what remains, and when it is expected to end. */
+/** One line for a move in progress: bar, share, rate, what remains, and when it is expected to end. */
 export function moveLine(progress: Progress): string {
   const { phase, total, remaining, bytesPerSecond, elapsedMs, expectedEndMs } = progress;
   const part = total > 0 ? Math.min(1, Math.max(0, 1 - remaining / total)) : 0;
@@ -33,7 +33,7 @@ export function moveLine(progress: Progress): string {
   return `${bar} ${percent} %  ${figures.join(", ")}`;
 }
 
-/** A line for each disk that is copied along; none before its size is known. */
+/** A line for each disk that is copied; none before its size is known. */
 export function diskLines({ disks = [] }: Progress): readonly string[] {
   return disks.map(({ target, total, remaining }) => {
     const done = total > 0 ? Math.floor((1 - remaining / total) * 100) : 0;
@@ -47,10 +47,10 @@ export function megabytes(bytes: number): string {
   return amount >= 100 ? amount.toFixed(0) : amount.toFixed(1);
 }
 
-/** How often a line is written where nobody sees it move. */
+/** How often a line is written if the output is not a terminal. */
 const plainInterval = 1_000;
 
-/** Shows a move: one line that is written over on a terminal, a line a second in a log. */
+/** Shows a move: one line that is overwritten on a terminal, one line per second in a log. */
 export class MoveDisplay {
   readonly #write: (text: string) => void;
   readonly #isTerminal: boolean;
@@ -77,7 +77,7 @@ export class MoveDisplay {
     this.#write(`${[moveLine(progress), ...diskLines(progress)].join("\n")}\n`);
   }
 
-  /** What follows begins on a line of its own. */
+  /** What follows begins on a new line. */
   end(): void {
     if (this.#isOpen) this.#write("\n");
     this.#isOpen = false;

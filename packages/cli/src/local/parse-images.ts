@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { UsageError } from "../usage-error.ts";
 
-/** Disk images by name, of options `NAME=PATH`; the last one of a name counts. */
+/** Disk images by name, from options `NAME=PATH`; the last one of a name counts. */
 export function parseImages(
   options: readonly string[],
   option: "--image" | "--pvc" = "--image",

@@ -6,6 +6,6 @@ test("a guest is isolated by default", () => {
   expect(parseNetwork("open")).toBe("open");
 });
 
-test("anything else is refused with what there is", () => {
+test("refuses anything else, with the alternatives", () => {
   expect(() => parseNetwork("host")).toThrow("--network host: use isolated or open");
 });

@@ -31,13 +31,13 @@ test.each([
   ["0.0.0.0:2222:22", "open to everyone who can reach every IPv4 address of this host"],
   ["[::]:2222:22", "open to everyone who can reach every IPv6 address of this host"],
   ["192.0.2.7:2222:22", "open to everyone who can reach 192.0.2.7"],
-])("what %s opens to others is said: %s", (text, said) => {
+])("says what %s opens to others: %s", (text, said) => {
   expect(exposureText(parsePublish(text))).toBe(said);
 });
 
 test.each([
   ...["", "22", "0:22", "22:65536", "a:b", "1:2/sctp", "1:2:3", "1:2;drop", ":1:2", "host:1:2"],
   ...["256.0.0.1:1:2", "::1:1:2", "[]:1:2", "[1.2.3.4]:1:2", "[fe80::1%eth0]:1:2", "[::1:1:2"],
-])("%j is refused with an example", (text) => {
+])("refuses %j with an example", (text) => {
   expect(() => parsePublish(text)).toThrow("2222:22");
 });

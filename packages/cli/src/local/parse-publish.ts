@@ -24,7 +24,7 @@ export function parsePublish(text: string): PublishedPort {
 function addressOf(text: string, written: string): string {
   if (isIPv4(written)) return written;
   const inner = /^\[(.*)\]$/.exec(written)?.[1] ?? "";
-  // A zone names a link, and means something on that link only.
+  // A zone names a link, and is only valid on that link.
   if (isIPv6(inner) && !inner.includes("%")) return inner;
   throw wrong(text);
 }
@@ -35,7 +35,7 @@ export function publishText({ address, host, guest, protocol }: PublishedPort): 
   return `${shown}:${host} -> guest ${guest}/${protocol}`;
 }
 
-/** Who can connect to a published port, for people; undefined where that is this host alone. */
+/** Who can connect to a published port, for people; undefined if only this host can. */
 export function exposureText({ address }: PublishedPort): string | undefined {
   if (address === undefined || address.startsWith("127.") || address === "::1") return undefined;
   const all: Readonly<Record<string, string>> = {

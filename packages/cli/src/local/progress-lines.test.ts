@@ -3,7 +3,7 @@ import { ProgressLines, timeline } from "./progress-lines.ts";
 
 const start = Date.parse("2026-01-01T00:00:00.000Z");
 
-test("a handoff is a line when it has happened or failed, not while it waits", () => {
+test("a handoff is a line once it has happened or failed, not while it waits", () => {
   const lines: string[] = [];
   const progress = new ProgressLines(start, (line) => lines.push(line));
   progress.tell({ stage: "admitted", at: "2026-01-01T00:00:00.010Z" });
@@ -20,7 +20,7 @@ test("a handoff is a line when it has happened or failed, not while it waits", (
   ]);
 });
 
-test("a timeline has what each handoff took", () => {
+test("a timeline shows how long each handoff took", () => {
   const text = timeline(
     [
       { stage: "guest-running", at: "2026-01-01T00:00:02.000Z" },

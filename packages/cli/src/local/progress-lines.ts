@@ -3,7 +3,7 @@ import { plain } from "./plain.ts";
 
 const width = 15;
 
-/** One line a handoff, with the seconds since the start: for a person who waits, and for a log. */
+/** One line per handoff, with the seconds since the start: for a person who waits, and for a log. */
 export class ProgressLines {
   readonly #start: number;
   readonly #write: (line: string) => void;
@@ -13,7 +13,7 @@ export class ProgressLines {
     this.#write = write;
   }
 
-  /** Tells of a handoff that has happened or has failed; that one waits is no news. */
+  /** Reports a handoff that has happened or failed; waiting is not reported. */
   tell({ stage, state = "done", at, message }: TraceEntry): void {
     if (state === "waiting") return;
     const time = seconds((at === undefined ? Date.now() : Date.parse(at)) - this.#start);
@@ -25,7 +25,7 @@ export class ProgressLines {
   }
 }
 
-/** What a whole start took: each handoff with its time from the start and from the one before it. */
+/** How long a whole start took: each handoff with its time from the start and from the previous one. */
 export function timeline(entries: readonly TraceEntry[], start: number): string {
   let before = start;
   const rows = entries

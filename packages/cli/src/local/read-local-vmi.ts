@@ -11,7 +11,7 @@ import { clusterObjects } from "../pod/cluster-objects.ts";
 import { describesVmi } from "../pod/read-vmi.ts";
 import { UsageError } from "../usage-error.ts";
 
-/** The one VMI of a file, and what stands beside it. */
+/** The VMI of a file, and the objects beside it. */
 export interface ReadLocalVmi {
   readonly vmi: VirtualMachineInstance;
   /** Secrets and ConfigMaps. */

@@ -12,7 +12,7 @@ import { plain } from "./plain.ts";
 import { ProgressLines } from "./progress-lines.ts";
 import { settledVmi } from "./settled-vmi.ts";
 
-/** What {@link runSession} runs. */
+/** Options of {@link runSession}. */
 export interface SessionOptions
   extends Pick<
     StartVmiOptions,
@@ -41,10 +41,10 @@ export function accelOf(text = "auto"): AccelChoice {
 /** Errors after which there is no VMI, or not ours. */
 const noVmi = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_REFUSED", "AGENT_ARGUMENT"];
 
-/** How a session went on after the guest ran. */
+/** How a session continued after the guest ran. */
 type Outcome = "ended" | "left" | "interrupted";
 
-/** Whether a guest ended as nobody wanted it to. */
+/** Whether a guest ended unexpectedly. */
 function isFailure(end: VmiEnd | undefined): boolean {
   return end !== undefined && ["Killed", "Crashed", "Failed"].includes(end.kind);
 }
@@ -60,7 +60,7 @@ export async function runSession(options: SessionOptions, io: Io): Promise<numbe
   }
 }
 
-/** Ctrl-C and SIGTERM: the first is a wish, the second an order. */
+/** Ctrl-C and SIGTERM: the first asks, the second forces. */
 class Interrupt {
   readonly #wish = new AbortController();
   readonly #order = new AbortController();
@@ -76,17 +76,17 @@ class Interrupt {
     process.on("SIGTERM", this.#listener);
   }
 
-  /** Aborted by the first. */
+  /** Aborted by the first signal. */
   get signal(): AbortSignal {
     return this.#wish.signal;
   }
 
-  /** What a shell makes of the first: 130 after SIGINT, 143 after SIGTERM. 0 while there was none. */
+  /** The shell's exit code for the first: 130 after SIGINT, 143 after SIGTERM. 0 while there was none. */
   get exitCode(): number {
     return this.#exitCode;
   }
 
-  /** Aborted by the second. */
+  /** Aborted by the second signal. */
   get atOnce(): AbortSignal {
     return this.#order.signal;
   }
@@ -97,7 +97,7 @@ class Interrupt {
   }
 }
 
-/** How long the word of a guest's end may come after its console has closed. */
+/** How long after its console has closed a guest's end may be reported. */
 const consoleGrace = 5_000;
 
 class Session {
@@ -108,7 +108,7 @@ class Session {
   readonly #waiters = new Set<() => void>();
   #last: DomainStatus | undefined;
   #hasRun = false;
-  /** The sandbox is gone, whatever was said of the guest. */
+  /** The sandbox is gone, whatever was said about the guest. */
   #isOver = false;
 
   constructor(options: SessionOptions, io: Io, interrupt: Interrupt) {
@@ -149,7 +149,7 @@ class Session {
     }
   }
 
-  /** Who reaches the guest, and whom it reaches, as far as that is more than by default. */
+  /** Who reaches the guest, and whom it reaches, if that is more than the default. */
   #sayReach({ published, network }: VmiRecord): void {
     for (const port of published) {
       const exposure = exposureText(port);
@@ -187,7 +187,7 @@ class Session {
       }
       const record = await local.readRecord(stateDirectory, namespace, name);
       const isOwn = record !== undefined && local.isOwnStart(record);
-      // A VMI of this name that somebody else started is none of this session's.
+      // A VMI of this name that somebody else started is not this session's.
       if (isOwn) await local.removeVmi(stateDirectory, record);
       this.#say(
         isOwn
@@ -198,7 +198,7 @@ class Session {
     }
   }
 
-  /** How it ended is said once; after that there is nothing that could be in a state. */
+  /** How it ended is said once; after that there is nothing to report on. */
   #onStatus(status: DomainStatus): void {
     if (!this.#hasEnded()) this.#last = status;
     this.#hasRun ||= status.state === "Running";
@@ -210,13 +210,13 @@ class Session {
   }
 
   #onHandoff(entry: TraceEntry, progress: ProgressLines): void {
-    // That what was interrupted did not work is no news.
+    // That an interrupted operation failed is no news.
     if (!(entry.state === "failed" && this.#interrupt.signal.aborted)) progress.tell(entry);
     if ((entry.state ?? "done") === "done") this.#stages.add(entry.stage);
     this.#wake();
   }
 
-  /** Stays with a VMI that runs, as the user wants it. */
+  /** Stays with a running VMI, as the user wants. */
   async #stay(local: typeof import("@virtkit/local"), record: VmiRecord): Promise<Outcome> {
     if (this.#options.detach) {
       await this.#until(() => this.#stages.has(this.#options.until));
@@ -229,13 +229,13 @@ class Session {
     return await this.#join(local, record);
   }
 
-  /** Where the guest is now, once its move is over; undefined where it is not somewhere else. */
+  /** Where the guest is now, once its move is over; undefined if it has not moved. */
   async #movedTo(
     local: typeof import("@virtkit/local"),
     { namespace, name, podUid, vmi }: VmiRecord,
   ): Promise<VmiRecord | undefined> {
     const { stateDirectory } = this.#options;
-    // Whoever interrupts a guest that moves means it, wherever it is then; who does so twice waits for nothing.
+    // An interrupt applies to a moving guest wherever it is; a second one waits for nothing.
     const { atOnce: signal } = this.#interrupt;
     if (signal.aborted) return undefined;
     const settled = async (): Promise<{ readonly record: VmiRecord | undefined } | undefined> => {
@@ -248,7 +248,7 @@ class Session {
     return isOther || found?.record?.podUid === podUid ? undefined : found?.record;
   }
 
-  /** Follows the guest in the sandbox that it has moved into. */
+  /** Follows the guest into the sandbox that it has moved to. */
   async #watch(
     local: typeof import("@virtkit/local"),
     record: VmiRecord,
@@ -263,7 +263,7 @@ class Session {
           this.#onEvent(event);
         }
       } catch {
-        // The launcher has ended, and its guest with it: what became of it its note tells.
+        // The launcher has ended, and its guest with it: its note says what happened.
       }
       this.#isOver = true;
       this.#wake();
@@ -287,7 +287,7 @@ class Session {
     this.#say("");
     if (end === "left" || taken) return "left";
     if (end !== "closed") return "interrupted";
-    // A console that closes is no proof that the guest has ended.
+    // A closed console does not prove that the guest has ended.
     await this.#until(() => false, consoleGrace);
     if (this.#hasEnded()) return "ended";
     this.#say("The console was lost.");
@@ -310,14 +310,14 @@ class Session {
     if (outcome === "interrupted") {
       this.#say(`Stopping ${name}; press Ctrl-C again to kill its guest.`);
     }
-    // Asked before it is removed, with all that tells.
+    // Asked before it is removed, with everything that could answer.
     const end = outcome === "ended" ? await local.vmiEnd(stateDirectory, record) : undefined;
     await this.#stop(local, record);
     await local.removeVmi(stateDirectory, record);
     const why = end ? ` (${end.kind}: ${plain(end.message)})` : "";
     this.#say(`${name} has ended${why} and is removed. Next: virtkit run -f FILE`);
     if (outcome === "interrupted") return this.#interrupt.exitCode;
-    // Who waits for a stage and does not come to see it has not got what was asked for.
+    // Waiting for a stage without reaching it is a failure.
     const missed = this.#options.detach && !this.#stages.has(this.#options.until);
     return missed || isFailure(end) ? 1 : 0;
   }
@@ -335,7 +335,7 @@ class Session {
 
   #hasEnded(): boolean {
     if (this.#isOver) return true;
-    // A guest that is defined and not yet started is off, too.
+    // A guest that is defined but not started yet is off, too.
     return this.#hasRun && this.#last !== undefined && isOff(this.#last);
   }
 
@@ -360,7 +360,7 @@ class Session {
     this.#waiters.clear();
   }
 
-  /** On a terminal that is raw a line feed alone does not begin a line. */
+  /** On a raw terminal a line feed alone does not begin a line. */
   #say(line: string): void {
     this.#io.stderr.write(`${line}${this.#io.isTerminal ? "\r\n" : "\n"}`);
   }

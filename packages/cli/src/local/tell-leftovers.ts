@@ -1,6 +1,6 @@
 import type { Leftovers, PodTraces } from "@virtkit/local";
 
-/** The leftovers of this host as lines for people: what can be taken back, what stays and why. */
+/** The leftovers of this host as lines for people: what can be removed, what stays and why. */
 export function leftoverLines(
   { ownerless, kept, unseen }: Leftovers,
   nameOf: (pod: PodTraces) => string,

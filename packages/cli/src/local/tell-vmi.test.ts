@@ -16,7 +16,7 @@ function told(now: VmiState): string {
 }
 
 test.each(["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const)(
-  "of a VMI that is %s it tells why, when and what to do, and nothing that needs a guest",
+  "for a VMI that is %s it says why, when and what to do, and nothing that needs a guest",
   (kind) => {
     const text = told({ state: kind, end: { kind, message: "it\u001b[2J ended", at } });
     expect(text).toContain(`demo: ${kind}\n  it [2J ended (${at})\n`);
@@ -27,10 +27,21 @@ test.each(["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const)(
   },
 );
 
-test("of one that has not ended it tells what it waits for", () => {
+test("for one that has not ended it says what it waits for", () => {
   expect(told({ state: "Running" })).toMatch(
     /waits for ready: it \[2J is slow\n[\s\S]*virtkit console demo/,
   );
   expect(told({ state: "Starting" })).toContain("virtkit rm --now demo");
   expect(told({ state: "Unknown" })).toContain("virtkit stop --now demo");
+});
+
+test("for one whose move is in a broken post-copy it says why, and what to do", () => {
+  const move = { mover: { pid: 7 }, startedAt: at } as VmiRecord["move"];
+  const story = { now: { state: "Running" }, grant: "", trace: [], handoffs: [] } as const;
+  const moving = { ...record, ...(move && { move }) };
+  const text = storyText({ ...story, record: moving, brokenMove: "the target\nis silent" });
+  expect(text).toMatch(
+    /moving it since .*\n {2}its post-copy is broken: the source reports: the target is silent; .*"virtkit rm --now demo" ends both/,
+  );
+  expect(storyText({ ...story, record: moving })).not.toContain("broken");
 });

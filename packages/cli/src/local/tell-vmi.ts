@@ -3,11 +3,12 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { firstOpenHandoff, type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
 import type { LastMove, VmiEnd, VmiRecord, VmiState } from "@virtkit/local";
+import { brokenMoveText } from "./broken-move.ts";
 import { vmiName } from "./find-vmi.ts";
 import { plain } from "./plain.ts";
 import { timeline } from "./progress-lines.ts";
 
-/** What is known of the way of one VMI of this host. */
+/** What is known about the progress of one VMI of this host. */
 export interface VmiStory {
   readonly record: VmiRecord;
   readonly now: VmiState;
@@ -15,11 +16,13 @@ export interface VmiStory {
   readonly handoffs: readonly Handoff[];
   /** Who may run the guest, in one sentence. */
   readonly grant: string;
+  /** Why the post-copy of its move is broken, and what is needed; undefined if it is not. */
+  readonly brokenMove?: string | undefined;
 }
 
-/** Reads a VMI's trace and asks its launcher; what the guest's agent did since nobody watched is added. */
+/** Reads a VMI's trace and asks its launcher; adds what the guest's agent did while nobody watched. */
 export async function vmiStory(stateDirectory: string, record: VmiRecord): Promise<VmiStory> {
-  const { agentDirectory, vmiState } = await import("@virtkit/local");
+  const { agentDirectory, askWhyBroken, vmiState } = await import("@virtkit/local");
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { noteStatus, readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
@@ -32,7 +35,8 @@ export async function vmiStory(stateDirectory: string, record: VmiRecord): Promi
   const trace = readTrace(directory, uid);
   const grant = describeGrant(new RunClaims(directory).grant(record));
   const list = handoffs({ vmi: endedVmi(record, now, trace), trace });
-  return { record, now, trace, handoffs: list, grant };
+  const brokenMove = await askWhyBroken(stateDirectory, record);
+  return { record, now, trace, handoffs: list, grant, brokenMove };
 }
 
 /** The VMI as a controller would have left it: with the phase that its end has. */
@@ -52,14 +56,16 @@ function endedVmi(
   return { ...vmi, status: { phase, reason: end.message, phaseTransitionTimestamps: times } };
 }
 
-/** How far the VMI is, or why it ended, and what each handoff took. */
-export function storyText({ record, now, trace, handoffs: list, grant }: VmiStory): string {
+/** How far the VMI is, or why it ended, and how long each handoff took. */
+export function storyText(story: VmiStory): string {
+  const { record, now, trace, handoffs: list, grant, brokenMove } = story;
   const name = vmiName(record);
   const start = Date.parse(record.createdAt);
   const why = now.end ? endText(now.end) : openText(list);
   const probes = now.end ? "" : probeLines(now.status?.probes ?? {});
   const who = now.end ? "" : `\n  ${grant}`;
-  const moved = moveLine(record);
+  const broken = brokenMove === undefined ? "" : `\n  ${brokenMoveText(brokenMove, name)}`;
+  const moved = `${moveLine(record)}${broken}`;
   return `${name}: ${now.state}${why}${probes}${who}${moved}\n\n${timeline(trace, start)}\n\nNext: ${nextSteps(now, name)}\n`;
 }
 

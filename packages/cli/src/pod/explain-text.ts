@@ -1,6 +1,6 @@
 import type { ExplainedPod, Provenance } from "@virtkit/launcher-pod";
 
-/** What kinds of parts there are, in the order in which they are shown. */
+/** The kinds of parts, in the order in which they are shown. */
 const sections: readonly (readonly [title: string, pattern: RegExp])[] = [
   ["Containers", /^spec\.containers\[([^\]]+)\]$/],
   ["Init containers", /^spec\.initContainers\[([^\]]+)\]$/],
@@ -14,7 +14,7 @@ const sections: readonly (readonly [title: string, pattern: RegExp])[] = [
   ["Labels", /^metadata\.labels\[(.+)\]$/],
 ];
 
-/** Says in plain lines where each part of a Pod comes from, and what the memory overhead is made of. */
+/** Says in plain lines where each part of a Pod comes from, and what the memory overhead consists of. */
 export function explainText(explained: ExplainedPod): string {
   const { pod, provenance, memoryOverhead } = explained;
   const { namespace, ownerReferences } = pod.metadata;

@@ -14,17 +14,17 @@ export type ReadVmi =
   | { readonly vmi: VirtualMachineInstance }
   | { readonly faults: readonly { readonly path: Path; readonly message: string }[] };
 
-/** Whether an object is a VMI or becomes one; others are passed over. */
+/** Whether an object is a VMI or becomes one; others are skipped. */
 export function describesVmi({ value }: ManifestDocument): boolean {
   const { kind } = Object(value) as { kind?: unknown };
   return kind === "VirtualMachine" || kind === "VirtualMachineInstance";
 }
 
 /**
- * The VMI that an object describes, as admission would store it. A VirtualMachine, to which its instance
- * type was applied, counts as the VMI that it would start. A VMI with a phase has been admitted and is taken as it is; others get their
- * defaults, and the namespace `default` if they have none. Throws the `ApiError` of defaults that
- * cannot be set.
+ * The VMI that an object describes, as admission would store it. A VirtualMachine, to which its instance type
+ * was applied, counts as the VMI that it would start. A VMI with a phase has been admitted and is used
+ * unchanged; others get their defaults, and the namespace `default` if they have none. Throws the `ApiError` of
+ * defaults that cannot be set.
  */
 export function readVmi({ value }: ManifestDocument, config: ClusterConfig): ReadVmi {
   const { issues } = checkObject(value, { group: config.names.group });

@@ -15,7 +15,7 @@ const demo = new URL("../../../../examples/vms/demo.yaml", import.meta.url);
 /** Generous: the host may be busy with other tests. */
 const patience = 120_000;
 
-/** A state directory of a test's own, and the demo's manifest and disk. */
+/** A test's own state directory, and the demo's manifest and disk. */
 export class DemoHost implements AsyncDisposable {
   readonly directory: string;
   readonly file: string;
@@ -43,12 +43,12 @@ export class DemoHost implements AsyncDisposable {
     return await this.start(...args).end();
   }
 
-  /** Begins to run a manifest, by default the demo's. */
+  /** Starts to run a manifest, by default the demo's. */
   run(args: readonly string[] = [], file: string = this.file): VirtkitProcess {
     return this.start("run", "-f", file, "--image", `${image}=${this.#disk}`, ...args);
   }
 
-  /** What `ps` and `why` know of the demo. */
+  /** What `ps` and `why` know about the demo. */
   async state(): Promise<{ readonly state: string; readonly end?: { readonly message: string } }> {
     const [row] = JSON.parse((await this.virtkit("ps", "-o", "json")).out) as [never];
     return row ?? { state: "none" };
@@ -69,7 +69,7 @@ export class DemoHost implements AsyncDisposable {
       .map(({ podUid }) => podUid);
   }
 
-  /** The Pods that the state directory has a folder of, record or not. */
+  /** The Pods that have a folder in the state directory, with or without a record. */
   podFolders(): string[] {
     const pods = join(this.directory, "pods");
     return existsSync(pods) ? readdirSync(pods) : [];
@@ -100,7 +100,7 @@ export class DemoHost implements AsyncDisposable {
     return processes().find((each) => each.cgroup.includes(podUid) && is(each));
   }
 
-  /** All that there still is of Pods in the kernel, one line each; none where nothing is. */
+  /** Everything of Pods that is left in the kernel, one line each. */
   async leftovers(podUids: readonly string[]): Promise<string[]> {
     const found: string[] = [];
     const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
@@ -144,7 +144,7 @@ interface Process {
   readonly status: string;
 }
 
-/** What has ended, and waits for the host's own first process to take it out of the table. */
+/** Processes that have ended, and wait for the host's init to reap them. */
 function isOver({ status }: Process): boolean {
   return /^State:\s+Z/m.test(status) && /^PPid:\s+1$/m.test(status);
 }
@@ -174,14 +174,14 @@ function isLauncher({ line, status }: Process): boolean {
   return line.includes("virtkit-launcher") && /^NSpid:\s+\d+\s+1$/m.test(status);
 }
 
-/** Waits for a condition; throws what was waited for where it does not come. */
+/** Waits for a condition; throws with its description if it does not come true. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
 ): Promise<void> {
   const deadline = Date.now() + patience;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${patience} ms in vain for ${what}`);
+    if (Date.now() > deadline) throw new Error(`${what} did not happen within ${patience} ms`);
     await sleep(100);
   }
 }

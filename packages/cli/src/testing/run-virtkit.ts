@@ -2,14 +2,14 @@ import { Readable, Writable } from "node:stream";
 import type { Io } from "../io.ts";
 import { main } from "../main.ts";
 
-/** All that a run of `virtkit` said. */
+/** The output of a run of `virtkit`. */
 export interface Run {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-/** Runs `virtkit` in this process, with its own streams. `onMessage` gets all that it has told people so far. */
+/** Runs `virtkit` in this process, with its own streams. `onMessage` gets all its messages so far. */
 export async function runVirtkit(
   args: readonly string[],
   stdin: string | Buffer = "",

@@ -5,7 +5,7 @@ import type { Run } from "./run-virtkit.ts";
 /** The command, as it is installed. */
 export const program: string = fileURLToPath(new URL("../../bin/virtkit.js", import.meta.url));
 
-/** A `virtkit` of its own process, as a user starts it, with what it has said so far. */
+/** A `virtkit` in its own process, as a user starts it, with its output so far. */
 export class VirtkitProcess {
   readonly child: ChildProcess;
   #out = "";
@@ -40,7 +40,7 @@ export class VirtkitProcess {
     this.child.stdin?.write(keys);
   }
 
-  /** Waits until its messages match; throws them where it ends before. */
+  /** Waits until its messages match; throws them if it ends before. */
   async untilSaid(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.#err) && !pattern.test(this.#out)) {
       const next = new Promise<"said">((resolve) => {

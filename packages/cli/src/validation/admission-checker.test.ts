@@ -14,12 +14,12 @@ spec:
 ${template.replace(/^/gm, "      ")}
 `;
 
-test("a VMI that is short of nothing but defaults is fine", async () => {
+test("accepts a VMI that only lacks defaults", async () => {
   const { code, out } = await validate(vm("domain:\n  devices: {}\n  memory: {guest: 1Gi}"));
   expect({ code, out }).toEqual({ code: 0, out: "" });
 });
 
-test("what the webhooks would refuse is found, each at its place", async () => {
+test("finds what the webhooks would refuse, each at its place", async () => {
   const { code, out } = await validate(
     vm(
       "hostname: Web\ndnsConfig:\n  nameservers: [one]\ndomain:\n  devices:\n    disks:\n    - name: root\n      disk: {bus: ide}",
@@ -41,7 +41,7 @@ test("--schema-only leaves the rules out", async () => {
   );
 });
 
-test("unknown fields do not keep the rules from running", async () => {
+test("unknown fields do not prevent the rules from running", async () => {
   const { out } = await validate(vm("hostname: Web\nsurprise: 1\ndomain: {devices: {}}"));
   expect(out).toContain("spec.template.spec.hostname");
 });
@@ -57,7 +57,7 @@ test("faults of the schema do not hide rules that do not depend on them", async 
     "spec.template.spec.terminationGracePeriodSeconds",
     "spec.template.spec.domain.cpu.cores",
     "spec.template.spec.domain.devices.disks[0].name",
-    // That no disk is called root is not said: the one above may be.
+    // It does not report that no disk is called root: the one above may be.
     "spec.template.spec.volumes[0]",
     undefined,
   ]);
@@ -82,14 +82,14 @@ test("one group of rules does not hide the next", async () => {
   expect(out).toContain("spec.template.spec.hostname");
 });
 
-test("a migration is judged without knowing the cluster", async () => {
+test("judges a migration without knowing the cluster", async () => {
   const migration = (spec: string): string =>
     `apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstanceMigration\nmetadata: {name: m}\nspec: ${spec}\n`;
   expect((await validate(migration("{vmiName: web}"))).code).toBe(0);
   expect((await validate(migration("{vmiName: ''}"))).code).toBe(1);
 });
 
-test("a policy is judged too", async () => {
+test("judges a policy, too", async () => {
   const { code, out } = await validate(
     "apiVersion: migrations.kubevirt.io/v1alpha1\nkind: MigrationPolicy\nmetadata: {name: p}\nspec: {selectors: {}, bandwidthPerMigration: -1Mi}\n",
   );

@@ -10,8 +10,8 @@ import type { CheckerContext, Fault } from "./checker.ts";
 import { causeFaults, pruned, refusalFaults } from "./webhook-faults.ts";
 
 /**
- * What the webhooks of the cluster would refuse when the object is created: first it is defaulted,
- * then judged. What depends on other objects of the cluster is not known here and not judged.
+ * What the webhooks of the cluster would refuse when the object is created: it is defaulted first, then judged.
+ * What depends on other objects of the cluster is unknown here and not judged.
  */
 export function check(object: unknown, { strict, config }: CheckerContext): readonly Fault[] {
   const { kind } = Object(object) as { kind?: string };

@@ -1,8 +1,8 @@
 import type { Checker } from "./checker.ts";
 
 /**
- * Every checker, in the order in which they run. The first is the schema. The others may trust the
- * types: they see an object only after the faults that were found before have been mended.
+ * Every checker, in the order in which they run. The first is the schema. The others may trust the types: they
+ * see an object only after earlier faults have been fixed.
  */
 export const checkers: readonly [Checker, ...Checker[]] = [
   { name: "schema", load: () => import("./schema-checker.ts") },

@@ -21,7 +21,7 @@ spec:
     containerDisk: {image: "registry/image"}
 `;
 
-/** Pieces that mean something to YAML or to the schema. */
+/** Pieces that have a meaning in YAML or in the schema. */
 const pieces = [
   ..."\n\n\n  -:?,[]{}#&*!|>'\"%@`~0\t\r\0\u2028\ufeff",
   ..."a: |- |* a|&a |*a|? |: |---\n|...\n|<<: |!!str |!x |%YAML 1.1\n|\\x|.nan|0x1f|1e999".split(
@@ -43,7 +43,7 @@ const noise = fc
   .uint8Array({ maxLength: 200 })
   .map((bytes) => new TextDecoder("utf-8").decode(bytes));
 
-/** The manifest with a few stretches of it replaced. */
+/** The manifest with a few parts replaced. */
 const mutated = fc
   .array(
     fc.tuple(

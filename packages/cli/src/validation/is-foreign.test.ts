@@ -10,6 +10,6 @@ test.each<[unknown, boolean]>([
   [{ kind: "Pod" }, false],
   ["text", false],
   [null, false],
-])("%j is somebody else's: %s", (value, foreign) => {
+])("%j belongs to somebody else: %s", (value, foreign) => {
   expect(isForeign(value, "kubevirt.io")).toBe(foreign);
 });

@@ -8,7 +8,7 @@ import { validateDocuments } from "./validate-documents.ts";
 
 const config = clusterConfig();
 
-/** One field in so many is broken, starting elsewhere in each object. All 8,876 take half a minute. */
+/** One field in this many is broken, starting elsewhere in each object. All 8,876 take half a minute. */
 const every = 16;
 
 /** The VMs and VMIs of the recorded cases that break rules, but not the schema. */
@@ -39,14 +39,14 @@ function breakAt(value: unknown, [step, ...rest]: Path): unknown {
 
 interface Tally {
   broken: number;
-  /** Causes that the rules find in the objects as they were recorded. */
+  /** Causes that the rules find in the recorded objects. */
   expected: number;
   kept: number;
-  /** Causes that come only of a field that is broken. */
+  /** Causes that only a broken field brings. */
   invented: string[];
 }
 
-/** Breaks fields of the objects, one at a time, and compares the rules that are reported with those before. */
+/** Breaks fields of the objects, one at a time, and compares the reported rules with those before. */
 async function breakFields(mend?: typeof mendedObjects): Promise<Tally> {
   const tally: Tally = { broken: 0, expected: 0, kept: 0, invented: [] };
   for (const [number, { object, causes }] of refused.entries()) {
@@ -79,7 +79,7 @@ test("a field of the wrong type hides few rules, and none is reported because of
   expect(kept / expected).toBeGreaterThan(0.8);
 });
 
-test("control: objects that are mended in one way only report rules that need not be broken", async () => {
+test("control: objects that are fixed in only one way report rules that need not be broken", async () => {
   const once: typeof mendedObjects = function* (...args) {
     for (const first of mendedObjects(...args)) return yield first;
   };

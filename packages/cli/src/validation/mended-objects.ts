@@ -1,22 +1,22 @@
 import { formatPath, type Path, type SchemaNode, schemaFor } from "@virtkit/api/schema";
 import { absent, standIns } from "./stand-ins.ts";
 
-/** How many ways to mend an object are tried: each name with each kind of volume. */
+/** How many ways to fix an object are tried: each name with each kind of volume. */
 const mostWays = 256;
 /** How many names of the object are tried as the value of a field. */
 const mostNames = 8;
-/** A required object with more fields, such as a spec or its domain, is too much to be guessed. */
+/** A required object with more fields, such as a spec or its domain, is too large to guess. */
 const mostFields = 12;
 /** How much of an object is searched for names. */
 const mostValues = 10_000;
 
 /**
- * The ways in which an object could be meant whose fields at `paths` are at fault: each of them left
- * out or given other values. A rule that complains about all of them would complain about the object,
- * too, however those fields are mended. Empty where the object cannot be mended.
+ * The possible meanings of an object whose fields at `paths` are at fault: each of them left out or given other
+ * values. A rule that rejects all of them would reject the object, too, however those fields are fixed. Empty
+ * if the object cannot be fixed.
  *
- * Names that occur elsewhere in the object are among the values, because a disk whose name cannot be
- * read may well be the one that a volume belongs to.
+ * Names that occur elsewhere in the object are among the values, because a disk with an unreadable name may
+ * well be the one that a volume belongs to.
  */
 export function* mendedObjects(
   object: unknown,
@@ -41,12 +41,12 @@ export function* mendedObjects(
   }
 }
 
-/** What could stand at a path; nothing where that cannot be guessed. */
+/** Possible values at a path; none if they cannot be guessed. */
 function valuesAt(root: SchemaNode, path: Path, names: readonly string[]): readonly unknown[] {
   let place: Place | undefined = { node: root, optional: false };
   for (const step of path) {
     place = placeIn(place.node, step);
-    // A field that nobody knows has no meaning, so that it can only be left out.
+    // An unknown field has no meaning, so it can only be left out.
     if (!place) return [absent];
   }
   const { node, optional } = place;
@@ -78,7 +78,7 @@ function placeIn(node: SchemaNode, step: string | number): Place | undefined {
   }
 }
 
-/** A copy of the object with another value at a path; what is not on the path is shared. */
+/** A copy of the object with another value at a path; everything else is shared. */
 function withValue(object: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return value;

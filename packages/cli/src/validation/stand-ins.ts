@@ -13,9 +13,8 @@ const resources = ["memory", "cpu"];
 const deepest = 6;
 
 /**
- * Valid values of a schema, chosen to differ from each other: all values of an enum, small and large
- * numbers, objects with little, with one field more and with everything. Where something in them has a
- * name, it is one of the given ones.
+ * Valid values of a schema, chosen to differ from each other: all values of an enum, small and large numbers,
+ * objects with little, with one more field and with everything. Names in them are among the given ones.
  */
 export function standIns(node: SchemaNode, names: readonly string[]): readonly unknown[] {
   const known = names.length > 0 ? names : ["a"];
@@ -57,7 +56,7 @@ function strings(
   return known ?? [...names, ...architectures];
 }
 
-/** Lists with an item for each name, in each of the forms that an item can have. */
+/** Lists with an item for each name, in each of its possible forms. */
 function lists(items: SchemaNode, names: readonly string[]): readonly unknown[] {
   if (items.kind !== "object") return [candidates(items, names)];
   const forms = names.map((name) => objects(items, [name]));

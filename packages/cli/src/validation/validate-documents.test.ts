@@ -28,7 +28,7 @@ test("a checker is a line in a table: it runs after the schema, and its faults g
   });
 });
 
-test("a checker sees only its kinds, and does not report a field that is at fault already", async () => {
+test("a checker sees only its kinds, and does not report a field that is already at fault", async () => {
   const codes = async (all: readonly Checker[]): Promise<string[]> =>
     (await validateDocuments(documents, { ...options, checkers: all })).findings.map(
       ({ code }) => code,
@@ -37,7 +37,7 @@ test("a checker sees only its kinds, and does not report a field that is at faul
   expect(await codes([finding("first", ["KubeVirt"]), finding("second")])).toEqual(["second"]);
 });
 
-test("a checker that ended at a fault runs again once that is mended", async () => {
+test("a checker that stopped at a fault runs again once that is fixed", async () => {
   const closed: Checker = {
     name: "closed",
     load: () =>
@@ -55,7 +55,7 @@ test("a checker that ended at a fault runs again once that is mended", async () 
   expect(findings.map(({ message }) => message)).toEqual(["no", "neither"]);
 });
 
-test("schema only leaves out all but the first", async () => {
+test("schema-only mode leaves out all but the first", async () => {
   const added = [...checkers, finding("admission")];
   const { findings } = await validateDocuments(documents, {
     ...options,

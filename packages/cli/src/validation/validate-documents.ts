@@ -6,40 +6,40 @@ import { checkers } from "./checkers.ts";
 import { isForeign } from "./is-foreign.ts";
 import { mendedObjects } from "./mended-objects.ts";
 
-/** A fault and where it stands. */
+/** A fault and its place. */
 export interface Finding extends Position {
   readonly source: string;
   readonly code: string;
   readonly message: string;
-  /** The object, where the text was readable: `VirtualMachine/name`. */
+  /** The object, if the text was readable: `VirtualMachine/name`. */
   readonly object?: string;
   /** The field in the object. */
   readonly path?: string;
 }
 
-/** What came of the objects. */
+/** The result for the objects. */
 export interface Validation {
   /** How many objects were checked. */
   readonly checked: number;
-  /** How many were passed over: kinds of other API groups. */
+  /** How many were skipped: kinds of other API groups. */
   readonly skipped: number;
   readonly findings: readonly Finding[];
 }
 
-/** How objects are checked. */
+/** How to check objects. */
 export interface ValidationOptions {
-  /** Report fields that nobody knows, and objects of other API groups. */
+  /** Report unknown fields, and objects of other API groups. */
   readonly strict: boolean;
-  /** Leave out all checkers but the schema. */
+  /** Run only the schema checker. */
   readonly schemaOnly: boolean;
   readonly config: ClusterConfig;
-  /** Default: every checker there is. */
+  /** Default: every checker. */
   readonly checkers?: readonly Checker[];
-  /** How an object with faults is mended for the next checker. */
+  /** How an object with faults is fixed for the next checker. */
   readonly mend?: typeof mendedObjects;
 }
 
-/** Checks every object; those of API groups that are not KubeVirt's are passed over unless strict. */
+/** Checks every object; those of other API groups are skipped unless strict. */
 export async function validateDocuments(
   documents: readonly ManifestDocument[],
   { strict, schemaOnly, config, checkers: all = checkers, mend = mendedObjects }: ValidationOptions,
@@ -60,12 +60,12 @@ export async function validateDocuments(
   return { checked: documents.length - skipped, skipped, findings };
 }
 
-/** How often an object is mended: once for the schema, and for each checker that ends at a fault. */
+/** How often an object is fixed: once for the schema, and for each checker that stops at a fault. */
 const mostRounds = 8;
 
 /**
- * Everything that can be known to be wrong at once. After each checker the fields at fault are mended in
- * several ways, and of what the next one finds, only that counts which stays however they are mended.
+ * All faults that can be known at once. After each checker the fields at fault are fixed in several ways, and
+ * of the next one's findings only those count that remain however they are fixed.
  */
 async function allFaults(
   object: unknown,
@@ -90,7 +90,7 @@ async function allFaults(
   return faults;
 }
 
-/** The new faults that every one of the objects has. */
+/** The new faults that all of the objects have. */
 function inAll(
   objects: Iterable<unknown>,
   check: (object: unknown) => readonly Fault[],
@@ -100,7 +100,7 @@ function inAll(
   let common: readonly Fault[] | undefined;
   for (const object of objects) {
     const found = check(object);
-    // Of an object that was mended badly nothing is learnt.
+    // A badly fixed object teaches nothing.
     if (found.some((fault) => fault.last && isKnown(fault))) continue;
     const messages = new Set(found.map(({ message }) => message));
     common = (common ?? found).filter((fault) => !isKnown(fault) && messages.has(fault.message));

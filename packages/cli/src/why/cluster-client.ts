@@ -16,7 +16,9 @@ export interface ChosenCluster {
   readonly namespace: string;
 }
 
-/** Opens the cluster of a kubeconfig. Loads `@kubernetes/client-node`, which knows all ways to say who one is. */
+/**
+ * Opens the cluster of a kubeconfig. Loads `@kubernetes/client-node`, which supports all ways to authenticate.
+ */
 export async function chooseCluster(choice: ClusterChoice, io: Io): Promise<ChosenCluster> {
   const [{ KubeConfig }, { kubeconfigClient }] = await loadClient();
   const config = new KubeConfig();

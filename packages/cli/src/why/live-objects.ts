@@ -8,8 +8,9 @@ import {
   type KubeObject,
   type Resource,
 } from "@virtkit/kube";
+import { grantedNodes } from "../cluster/held-guests.ts";
 
-/** What was read of a VM and its VMI, each with its kind, and what this account may not read. */
+/** What was read about a VM and its VMI, each with its kind, and what this account may not read. */
 export interface LiveObjects {
   readonly objects: readonly KubeObject[];
   readonly problems: readonly string[];
@@ -55,8 +56,8 @@ const revisions = defineResource({
 const mostObjects = 500;
 
 /**
- * Reads the VM and the VMI of a name, and what tells more of them: Pods, the node, events, DataVolumes, stored specs.
- * What this account may not read is left out and told. Throws if the cluster does not answer.
+ * Reads the VM and the VMI of a name, and what says more about them: Pods, the node, events, DataVolumes,
+ * stored specs. What this account may not read is left out and reported. Throws if the cluster does not answer.
  */
 export async function readLiveObjects(
   client: KubeClient,
@@ -89,7 +90,12 @@ export async function readLiveObjects(
   const moves = (uid ? await list(migrations, {}) : []).filter(
     (each) => at(each, "spec", "vmiName") === name,
   );
-  const nodeNames = new Set(launchers.map((pod) => text(at(pod, "spec", "nodeName"))));
+  // A Pod may have been removed by force from a node that still holds the guest.
+  const granted = vmi.flatMap(grantedNodes);
+  const nodeNames = new Set([
+    ...launchers.map((pod) => text(at(pod, "spec", "nodeName"))),
+    ...granted,
+  ]);
   nodeNames.delete("");
   const others = [...launchers, ...moves].map(({ metadata }) => text(metadata.name));
   const subjects = [...new Set([name, ...others])];
@@ -101,7 +107,7 @@ export async function readLiveObjects(
   return { objects: [...vm, ...vmi, ...moves, ...launchers, ...around.flat()], problems };
 }
 
-/** Objects of a list do not say what they are. */
+/** Objects in a list do not have a kind. */
 function named(resource: Resource, object: KubeObject): KubeObject {
   return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }

@@ -7,11 +7,14 @@ const node = (beat: string | undefined, ready: object) => ({
   status: { conditions: [{ type: "Ready", ...ready }] },
 });
 
-test("a node that is not ready, or whose agent is silent, is told", () => {
+test("reports a node that is not ready, or whose agent is silent", () => {
   expect(nodeTrouble(node("2026-01-01T00:09:00Z", { status: "True" }), now)).toBeUndefined();
   expect(
     nodeTrouble(node(undefined, { status: "Unknown", message: "Kubelet stopped\n" }), now),
   ).toBe("node n1 is not ready: Kubelet stopped ");
+  expect(nodeTrouble(node(undefined, { status: "Unknown", reason: "Lost" }), now, true)).toBe(
+    'node n1 is not ready: Lost; guests that it may still run are not started elsewhere: if you have switched it off, run "virtkit fence confirm n1"',
+  );
   expect(nodeTrouble(node(undefined, { status: "True" }), now)).toBe(
     "no node agent has ever run on node n1",
   );

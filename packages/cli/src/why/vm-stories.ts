@@ -2,12 +2,12 @@ import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema
 import { at, text } from "@virtkit/api/shape";
 import { type VmStory, type VmStoryInput, whyVm } from "@virtkit/api/timeline";
 
-/** A VM of the files, and why it is as it is. */
+/** A VM in the files, and why it is in its state. */
 export interface ToldVm extends VmStory {
   readonly vm: VirtualMachine;
 }
 
-/** The stories of all VMs among the objects, told from whatever else of theirs is there. */
+/** The stories of all VMs among the objects, from whatever else of theirs is there. */
 export function vmStoriesIn(values: readonly unknown[], now: number): readonly ToldVm[] {
   const ofKind = <T>(kind: string): T[] =>
     values.filter((value) => at(value, "kind") === kind) as T[];

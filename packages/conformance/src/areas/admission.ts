@@ -56,7 +56,7 @@ function recorded(causes: readonly Cause[]): readonly Partial<Cause>[] {
   });
 }
 
-/** Where the schema refuses an object: that it did, and what the rules would have said. */
+/** If the schema refuses an object: that it did, and what the rules would have said. */
 function rulesAlone(
   { kind, operation, object, username = "" }: AdmissionRequest,
   { causes }: Admission,

@@ -1,4 +1,4 @@
-/** A request that has no answer: KubeVirt crashes there, and the message says what is wrong. */
+/** A request without an answer: KubeVirt crashes there, and the message says what is wrong. */
 export class AnswerError extends Error {
   readonly code = "BATCH_NO_ANSWER";
   readonly path: string;

@@ -63,7 +63,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 function vmiOf(input: unknown): VirtualMachineInstance {
   const { vmi } = vmAndVmiOf(input);
   if (!vmi?.metadata?.name) {
-    throw new InputError("input.vmi.metadata.name", "is missing; give a VMI");
+    throw new InputError("input.vmi.metadata.name", "is missing; pass a VMI");
   }
   return vmi;
 }
@@ -116,7 +116,7 @@ function devicesOf(
   return list.length > 0 ? list : null;
 }
 
-/** Runs the stages; where one refuses, answers which, and in KubeVirt's words why. */
+/** Runs the stages; if one refuses, returns which, and why in KubeVirt's words. */
 function answer(
   { vmi, source = "" }: { readonly vmi: VirtualMachineInstance; readonly source?: string },
   run: (enter: (stage: Stage) => void) => object,

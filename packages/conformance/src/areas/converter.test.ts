@@ -15,7 +15,7 @@ function call(name: string, input: unknown, context: unknown): { xml: string; co
 }
 
 describe("batch functions of the converter", () => {
-  test("convert uses the context that is given, or makes one", () => {
+  test("convert uses the given context, or creates one", () => {
     const resolved = { architecture: "s390x", hypervisorDeviceAvailable: true };
     expect(call("convert", { vmi }, { environment, resolved }).xml).toContain('arch="s390x"');
     expect(call("convert", { vmi }, { environment }).xml).toContain('arch="x86_64"');

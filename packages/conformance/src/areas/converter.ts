@@ -14,7 +14,7 @@ import type { BatchFunction } from "../batch/batch-area.ts";
 import { environmentOf, type RecordedEnvironment } from "../recorded/recorded-environment.ts";
 import { InputError, objectField, stringField } from "./input-fields.ts";
 
-/** Recorded conversions: the environment, and the context that was made of it, if one could be. */
+/** Recorded conversions: the environment, and the context created from it, if that was possible. */
 interface ConversionContext {
   readonly environment?: RecordedEnvironment;
   readonly resolved?: ConverterContext;
@@ -45,7 +45,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 };
 
-/** The VMI of a request; of its shape only as much is known as the converter finds out. */
+/** The VMI of a request; only the converter knows more about its shape. */
 function vmiOf(input: unknown): VirtualMachineInstance {
   return objectField(input, "vmi") as unknown as VirtualMachineInstance;
 }
@@ -70,5 +70,5 @@ function parseVmi(text: string): VirtualMachineInstance {
     throw new InputError("input.vmiYaml", `is not YAML: ${(cause as Error).message}`, { cause });
   }
   if (vmi instanceof Object) return vmi as VirtualMachineInstance;
-  throw new InputError("input.vmiYaml", "holds no object; give a VMI");
+  throw new InputError("input.vmiYaml", "has no object; pass a VMI");
 }

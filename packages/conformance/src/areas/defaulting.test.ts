@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { functions } from "./defaulting.ts";
 
-test("what is patched is written as KubeVirt writes it, with its zeros", () => {
+test("writes patched values as KubeVirt does, with its zeros", () => {
   const template = {
     spec: {
       domain: { devices: {} },
@@ -23,7 +23,7 @@ test("what is patched is written as KubeVirt writes it, with its zeros", () => {
   });
 });
 
-test("a request of any shape gets an answer", () => {
+test("answers a request of any shape", () => {
   for (const input of [undefined, null, 1, "x", [], {}, { kind: "VirtualMachine", object: 7 }]) {
     expect(functions["mutate"]?.(input, undefined)).toHaveProperty("allowed");
   }

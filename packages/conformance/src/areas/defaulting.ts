@@ -9,10 +9,10 @@ import type { BatchFunction } from "../batch/batch-area.ts";
 import { writeAsGo } from "./go-form.ts";
 import { admissionRequest, contextConfig, contextTime, requestContext } from "./request-context.ts";
 
-/** Stands for every UUID that is made up, so that answers can be compared. */
+/** Stands for every generated UUID, so that answers can be compared. */
 const generated = "<generated>";
 
-/** Stands for the time of every request that brings none. */
+/** Stands for the time of every request without one. */
 const pinnedTime = Date.parse("2026-01-01T00:00:00Z");
 
 /** The mutating webhook: the object with its defaults. */

@@ -140,7 +140,7 @@ function dhcpOptionsOf(value: unknown): NonNullable<Dhcp4Config["dhcpOptions"]> 
   };
 }
 
-/** Texts that may be missing, which are empty then. */
+/** Strings that may be missing; then they are empty. */
 function optionalTexts<Name extends string>(
   holder: unknown,
   ...names: readonly Name[]

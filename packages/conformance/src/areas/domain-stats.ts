@@ -28,7 +28,7 @@ function typeOf(metric: string): string {
   return metricKinds[metric]?.type === "counter" ? "Counter" : "Gauge";
 }
 
-/** The area has them sorted by metric, and then by their labels. */
+/** The area sorts them by metric, and then by label. */
 function placeOf({ metric, labels }: { metric: string; labels: JsonObject }): string {
   return JSON.stringify([metric, Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
 }

@@ -24,7 +24,7 @@ test("structs are always written, empty values and unknown fields never", () => 
   });
 });
 
-test("a null in a map is the zero of its kind, a pointer that must be there may be null", () => {
+test("a null in a map is the zero of its kind, and a required pointer may be null", () => {
   const domain = {
     devices: { filesystems: [{ name: "f" }] },
     resources: { requests: { a: null } },
@@ -37,7 +37,7 @@ test("a null in a map is the zero of its kind, a pointer that must be there may 
   });
 });
 
-test("a port that is missing is port 0", () => {
+test("a missing port is port 0", () => {
   const livenessProbe = { tcpSocket: {} };
   expect(writeAsGo({ domain: {}, livenessProbe }, schema)).toMatchObject({
     livenessProbe: { tcpSocket: { port: 0 } },

@@ -25,7 +25,7 @@ import {
 type Schema = SchemaNode;
 type ObjectSchema = Extract<Schema, { kind: "object" }>;
 
-/** Fields that Go's encoder writes though they are empty: it never leaves out a struct. */
+/** Fields that Go's encoder writes although they are empty: it never leaves out a struct. */
 const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
   [DomainSpecSchema, { resources: {}, devices: {} }],
   [FeaturesSchema, { acpi: {} }],
@@ -46,12 +46,12 @@ const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
   [TypedObjectReferenceSchema, { apiGroup: null }],
 ]);
 
-/** Fields that must be there but are pointers in Go, whose encoder writes `null` where there is nothing. */
+/** Required fields that are pointers in Go, whose encoder writes `null` for a missing one. */
 const pointers = new Map<Schema, string>([[FilesystemSchema, "virtiofs"]]);
 
 /**
- * An object with its fields spelled as the schema spells them. Go's decoder, which recorded the
- * answers, does not tell `dedicatedCPUPlacement` from `dedicatedCpuPlacement`.
+ * An object with its fields spelled as in the schema. Go's decoder, which recorded the answers, does not
+ * distinguish `dedicatedCPUPlacement` from `dedicatedCpuPlacement`.
  */
 export function readAsGo(value: unknown, schema: Schema): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -75,7 +75,7 @@ function spelling(key: string, fields: ReadonlyMap<string, unknown>): string {
   return [...fields.keys()].find((name) => name.toLowerCase() === folded) ?? key;
 }
 
-/** An object as Go's encoder writes it: without what is empty, and with what it cannot leave out. */
+/** An object as Go's encoder writes it: without empty values, and with what it cannot leave out. */
 export function writeAsGo(value: unknown, schema: Schema): unknown {
   return fill(wireForm(schema as TypedSchema<unknown>, value ?? {}), schema);
 }

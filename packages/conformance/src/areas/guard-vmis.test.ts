@@ -6,7 +6,7 @@ const failing = (): never => {
   throw new TypeError("x is not a function");
 };
 
-test("a failure over an odd VMI names its first odd field", () => {
+test("a failure on a malformed VMI names its first malformed field", () => {
   const machines = { "input.vmi": sound, "context.vmis[0]": { spec: { domain: 7 } } };
   expect(() => guardVmis(machines, failing)).toThrow(
     expect.objectContaining({ code: "BATCH_BAD_INPUT", path: "context.vmis[0].spec.domain" }),
@@ -16,7 +16,7 @@ test("a failure over an odd VMI names its first odd field", () => {
   );
 });
 
-test("a failure over sound VMIs is not blamed on them, nor one that has a code", () => {
+test("a failure on valid VMIs is not blamed on them, and neither is one with a code", () => {
   expect(() => guardVmis({ "input.vmi": sound }, failing)).toThrow(TypeError);
   const coded = Object.assign(new Error("no"), { code: "X_BAD" });
   expect(() =>

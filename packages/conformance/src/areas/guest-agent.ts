@@ -32,7 +32,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 /** As much as libvirt passes on. */
 const longest = 1 << 22;
 
-/** What cannot be read is thrown, which `virtkit batch` answers as an error. */
+/** Unreadable input throws, which `virtkit batch` answers as an error. */
 function reading(command: string, read: (reply: AgentReply) => unknown): BatchFunction {
   return (input) => ({
     value: read(AgentReply.parse(command, stringField(input, "reply"), longest)),

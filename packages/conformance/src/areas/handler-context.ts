@@ -68,7 +68,7 @@ export const calls: Readonly<Partial<Record<NodeStep["do"], string>>> = {
   "guest-info": "GetGuestInfo",
 };
 
-/** What comes of a step in the world of a case. */
+/** The result of a step in the world of a case. */
 export function outcomeOf(
   step: NodeStep,
   context: HandlerContext,
@@ -135,7 +135,7 @@ function checksums(disks: NonNullable<HandlerContext["containerDisks"]>): StepOu
   };
 }
 
-/** What of a sandbox is missing in a case, or fails. */
+/** What is missing in a case's sandbox, or fails. */
 function prepared(
   context: HandlerContext,
   vmi: VirtualMachineInstance | undefined,

@@ -123,7 +123,7 @@ function agentOf({ channels = [] }: HandlerDomain): DomainStatus["agent"] {
   return isConnected ? "connected" : "disconnected";
 }
 
-/** The domain's, then what the guest says of them and of its own: they are matched by hardware address. */
+/** The domain's, merged with what the guest reports; matched by hardware address. */
 function interfacesOf({
   interfaces = [],
   hostDevices = [],

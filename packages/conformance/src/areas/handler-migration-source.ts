@@ -13,7 +13,7 @@ import {
 import { mergePatch } from "./merge-patch.ts";
 import { domainOf, eventLines, recordedOptions } from "./migration-source-form.ts";
 
-/** A domain of the area `handler-migration`, as far as a migration looks at it. */
+/** The parts of a domain in the area `handler-migration` that a migration reads. */
 export interface RecordedDomain {
   readonly status: string;
   readonly reason: string;
@@ -68,7 +68,7 @@ export function sourcePasses(
   });
 }
 
-/** A domain in our words. */
+/** A domain in our terms. */
 export function migratingDomainOf(domain: RecordedDomain | undefined): MigratingDomain | undefined {
   if (!domain) return undefined;
   const migration = capitalised(domain.metadata?.migration);
@@ -96,7 +96,7 @@ const calls = {
   cancel: "CancelVirtualMachineMigration",
 } as const;
 
-/** What comes of a plan where some things fail. */
+/** The result of a plan if some things fail. */
 function carriedOut(
   { step, migrationState, isLost, events, requeueSeconds }: SourcePass,
   vmi: VirtualMachineInstance | undefined,
@@ -117,7 +117,7 @@ function carriedOut(
   };
 }
 
-/** What comes of the call of the launcher. */
+/** The result of the launcher call. */
 function called(
   step: SourceStep,
   context: SourcePassContext,
@@ -134,14 +134,14 @@ function called(
   return { launcher, events: eventLines(step.events), hasFailed: false };
 }
 
-/** Whether the launcher is not even asked. */
+/** Whether the launcher is not even called. */
 function failsBefore(step: "migrate" | "cancel", context: SourcePassContext): boolean {
   const { launcher, failingHooks, isolationError } = context;
   if (launcher?.state === "error" || launcher?.state === "unresponsive") return true;
   return step === "migrate" && (failingHooks !== undefined || isolationError === true);
 }
 
-/** As it is recorded: without the times and words of conditions. */
+/** As it is recorded: without the times and messages of conditions. */
 export function recordedStatus(status: VirtualMachineInstanceStatus): VirtualMachineInstanceStatus {
   const conditions = (status.conditions ?? []).map(
     ({ type, status: value, reason }): VirtualMachineInstanceCondition => ({

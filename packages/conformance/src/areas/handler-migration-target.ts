@@ -77,7 +77,7 @@ export function targetPasses(
   return (steps ?? [only]).map((pass) => target.pass(pass));
 }
 
-/** How a step went: the VMI then, the calls that it took, and whether it failed or has to be repeated. */
+/** How a step went: the VMI afterwards, its calls, and whether it failed or must be repeated. */
 interface StepResult {
   readonly vmi: VirtualMachineInstance | undefined;
   readonly calls: readonly object[];
@@ -85,7 +85,7 @@ interface StepResult {
   readonly events?: readonly string[];
 }
 
-/** What the target says of itself; without the VMI if it cannot say which CPUs it has. */
+/** What the target reports about itself; without the VMI if it does not know its CPUs. */
 interface Report {
   readonly vmi?: VirtualMachineInstance;
   readonly events: readonly string[];
@@ -157,7 +157,7 @@ class TargetNode {
     ];
   }
 
-  /** A clean-up is written as it is; one that failed is not. */
+  /** A successful clean-up is written; a failed one is not. */
   #settled(step: TargetStep, { vmi, failure }: StepResult): VirtualMachineInstance | undefined {
     return step.step === "clean-up" && !failure ? vmi : undefined;
   }
@@ -180,7 +180,7 @@ class TargetNode {
     const { containerDisks, hotplug, migrationProxy, launcher, adjustResourcesError } =
       this.#context;
     const events = ["Warning SyncFailed it failed"];
-    if (launcher?.info === false) throw new Error("nothing is known of the launcher");
+    if (launcher?.info === false) throw new Error("the launcher is unknown");
     if (this.#failsBeforeCall()) return { vmi, calls: [], failure: "failed", events };
     if (containerDisks?.ready === false) return { vmi, calls: [], failure: "waits" };
     if (hotplug?.mountError !== undefined) return { vmi, calls: [], failure: "failed", events };
@@ -241,7 +241,7 @@ class TargetNode {
     return { vmi: finalized(withHotChanges(vmi, outcomes), names), calls, events };
   }
 
-  /** The Pod was rendered with the ratio that the VMI's label tells. */
+  /** The Pod was rendered with the ratio in the VMI's label. */
   #overhead(vmi: VirtualMachineInstance): Quantity {
     const { configuration = {}, bindingMemoryOverhead } = this.#context;
     const { memoryHotplugOverheadRatio } = this.#config.names.labels;
@@ -298,13 +298,13 @@ function forgets(step: TargetStep, { failure }: StepResult): boolean {
   return step.step === "forget-domain";
 }
 
-/** KubeVirt asks for another pass twice where it waits for container disks. */
+/** KubeVirt requests another pass twice if it waits for container disks. */
 function waitsTwice({ containerDisks }: TargetPassContext): readonly object[] {
   const again = { afterSeconds: 1 };
   return containerDisks?.ready === false ? [again, again] : [again];
 }
 
-/** CPUs as the kernel lists them, as `0-3,8`. */
+/** CPUs in the kernel's list format: `0-3,8`. */
 function cpusIn(list: string): readonly number[] | undefined {
   const ranges = list.split(",").map((range) => /^(\d+)(?:-(\d+))?$/.exec(range));
   if (ranges.includes(null)) return undefined;

@@ -30,7 +30,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     if (plan.kind === "refused") return answered(failed(plan.code, plan.message));
     if (plan.kind === "stream") throw new InputError("input.path", "is that of a stream");
     const launcher = at(context, "launcher");
-    if (!isReachable(vmi, launcher)) return answered(failed(500, "the launcher is not reached"));
+    if (!isReachable(vmi, launcher)) return answered(failed(500, "the launcher cannot be reached"));
     const answer = answerCall(plan.call, outcomeOf(plan.call, launcher));
     return answered(answer, [callForm(plan.call)]);
   },
@@ -49,7 +49,7 @@ function isReachable(vmi: VirtualMachineInstance | undefined, launcher: unknown)
   );
 }
 
-/** What the stand-in answers. Of the launcher's raw answer, texts that are not JSON are a failure. */
+/** What the stand-in answers. Text in the launcher's raw answer that is not JSON is a failure. */
 function outcomeOf({ verb }: LauncherCall, launcher: unknown): CallOutcome {
   const message = "the launcher failed";
   if (at(launcher, "rpcError") !== undefined) return { done: false, message };

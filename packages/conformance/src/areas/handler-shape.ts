@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "@virtkit/api/shape";
 import { InputError } from "./input-fields.ts";
 
-/** What stands in a field: a kind of value, a list of one shape, fields by name, or all fields of one shape. */
+/** The shape of a field: a kind of value, a list of one shape, fields by name, or all fields of one shape. */
 type Shape =
   | "text"
   | "number"
@@ -62,7 +62,7 @@ const context: Shape = {
 
 const pass = { vmi: "object", vmiPatch: "object", domain, advanceSeconds: "number" } as const;
 
-/** Throws an error that names the first field of a pass, or of its context, that has another shape. */
+/** Throws an error that names the first field of a pass, or of its context, with another shape. */
 export function checkHandlerCase(input: unknown, given: unknown): void {
   check({ ...pass, host: "text", steps: [pass] }, input, "input");
   check(context, given, "context");

@@ -111,7 +111,7 @@ class Node {
         isConnected: connected,
         answers: connected && ping,
       },
-      sandboxProblem: this.#context.isolationError ? "the sandbox is not found" : undefined,
+      sandboxProblem: this.#context.isolationError ? "the sandbox was not found" : undefined,
       node: this.#host,
       config: this.#config,
       now: this.#now,
@@ -172,7 +172,7 @@ class Node {
     ];
   }
 
-  /** What a launcher is told besides the VMI, as far as it is not the default. */
+  /** What a launcher is told in addition to the VMI, if it is not the default. */
   #options(vmi: VirtualMachineInstance): object {
     const config = this.#config;
     const { smbios, memBalloonStatsPeriod: period } = config;
@@ -234,7 +234,7 @@ function writtenStatus({ steps }: NodePlan): VirtualMachineInstanceStatus | unde
   return steps.flatMap((step) => (step.do === "write-status" ? [step.status] : []))[0];
 }
 
-/** Whether two statuses differ only in why a VMI cannot be migrated: our sentences are not KubeVirt's. */
+/** Whether two statuses differ only in why a VMI cannot be migrated: our sentences differ from KubeVirt's. */
 function isReworded(
   before: VirtualMachineInstanceStatus | undefined,
   after: VirtualMachineInstanceStatus,
@@ -253,7 +253,7 @@ function eventLine({ type, reason }: PlannedEvent): string {
   return `${type} ${reason || "<no reason>"}`;
 }
 
-/** As it is recorded: without times and words of conditions and volumes. */
+/** As it is recorded: without times and messages of conditions and volumes. */
 function recordedStatus(status: VirtualMachineInstanceStatus): object {
   const { conditions = [], volumeStatus, selinuxContext: _, ...rest } = status;
   return {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { functions } from "./host.ts";
 
-test("a request without a list of rules is refused and leaves what was applied", () => {
+test("refuses a request without a list of rules and keeps what was applied", () => {
   const rule = { type: "b", major: 8, minor: 1, permissions: "rwm", allow: true };
   const input = { dir: "/a.scope/container", vmiRules: null, sets: [[rule], null] };
   expect(functions["cgroup-v2-set"]?.(input, {})).toMatchObject({
@@ -12,7 +12,7 @@ test("a request without a list of rules is refused and leaves what was applied",
   });
 });
 
-test("a device of a plugin that cannot be looked at fails the VMI, with its path", () => {
+test("a device of a plugin that cannot be inspected fails the VMI, with its path", () => {
   const input = {
     vmi: { spec: { domain: { devices: {} } } },
     files: {
@@ -41,7 +41,7 @@ const lockedBytes = (domain: object, status?: object): number => {
 };
 const requests = { memory: "1M" };
 
-test("the most that a guest can have is locked, else what is requested, else what it has", () => {
+test("locks the most that a guest can have, otherwise the request, otherwise what it has", () => {
   const memory = { guest: "3M", maxGuest: "5M" };
   const nothing = lockedBytes({});
   expect(
@@ -53,7 +53,7 @@ test("the most that a guest can have is locked, else what is requested, else wha
   );
 });
 
-test("what the target's Pod was told to need takes the place of our own estimate", () => {
+test("the target Pod's own figure replaces our estimate", () => {
   const status = { migrationState: { targetMemoryOverhead: "300Mi" } };
   expect(functions["memlock-size"]?.(vmiOf({ memory: { guest: "4000" } }, status), {})).toEqual({
     bytes: 300 * 1024 * 1024 + 4000,
@@ -94,7 +94,7 @@ test("answering needs no native module", ({ skip }) => {
   expect(nativeModules(touch)).toBe("1");
 });
 
-test("lists of a VMI that are null count as empty, those of another shape have a path", () => {
+test("null lists of a VMI count as empty, and malformed ones are reported with a path", () => {
   const nothing = lockedBytes({});
   expect(lockedBytes({ devices: { gpus: null, interfaces: null } })).toBe(nothing);
   expect(() => lockedBytes({ devices: { interfaces: [null] } })).toThrow(

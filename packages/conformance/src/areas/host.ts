@@ -64,7 +64,7 @@ function ruleVersion(context: unknown): DeviceRuleVersion {
   return cgroupVersion === "v1" ? "v1" : "v2";
 }
 
-/** Each request is merged over the rules of the one before; a request without a list ends the run. */
+/** Each request is merged over the rules of the previous one; a request without a list ends the run. */
 function setOnV2(input: unknown): unknown {
   const directory = stringField(input, "dir");
   let rules = initialDeviceRulesForV2(listField(input, "vmiRules"));
@@ -72,7 +72,7 @@ function setOnV2(input: unknown): unknown {
   let paths: unknown = null;
   for (const [index, request] of requestsOf(input).entries()) {
     if (request === null)
-      return { applied, error: `input.sets[${index}] is null; give a list`, paths };
+      return { applied, error: `input.sets[${index}] is null; pass a list`, paths };
     rules = mergeDeviceRules(rules, objectsOf(request, `input.sets[${index}]`));
     applied.push(rules);
     paths = cgroupsToChange(directory);
@@ -83,7 +83,7 @@ function setOnV2(input: unknown): unknown {
 function requestsOf(input: unknown): readonly unknown[] {
   const sets = at(input, "sets") ?? [];
   if (Array.isArray(sets)) return sets;
-  throw new InputError("input.sets", "is no list; give a list of lists of rules");
+  throw new InputError("input.sets", "is not a list; pass a list of lists of rules");
 }
 
 function vmiRules(input: unknown, version: DeviceRuleVersion): unknown {
@@ -109,7 +109,7 @@ function filesOf(input: unknown): Readonly<Record<string, FileInput>> {
   const files = Object(at(input, "files")) as Record<string, FileInput>;
   for (const name of Object.keys(files)) {
     if (at(files, name) instanceof Object) continue;
-    throw new InputError(`input.files["${name}"]`, "is no object; give a file's type");
+    throw new InputError(`input.files["${name}"]`, "is not an object; pass a file's type");
   }
   return files;
 }
@@ -125,7 +125,7 @@ class FileTable implements DeviceDirectory {
   stat(path: string): ReturnType<DeviceDirectory["stat"]> {
     if (!Object.hasOwn(this.#files, path)) return this.list(path) && { type: "other" };
     const { type, major = 0, minor = 0 } = this.#files[path] as FileInput;
-    if (type === "error") throw new Error(`${path} cannot be looked at`);
+    if (type === "error") throw new Error(`${path} cannot be inspected`);
     return type === "char" || type === "block" ? { type, major, minor } : { type: "other" };
   }
 
@@ -154,7 +154,7 @@ function capacity(content: string, key: string): unknown {
   }
 }
 
-/** How KubeVirt asks: through a helper in the host's mount namespace. Ours reads the kernel's file. */
+/** How KubeVirt does it: through a helper in the host's mount namespace. Ours reads the kernel's file. */
 const getenforce = ["/usr/bin/virt-chroot", "--mount", "/proc/1/ns/mnt", "selinux", "getenforce"];
 
 function selinuxPresent(input: unknown): unknown {

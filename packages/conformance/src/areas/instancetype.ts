@@ -112,7 +112,7 @@ function vmOf(input: unknown, name: string): VirtualMachine {
   return readAsGo(at(input, name) ?? {}, VirtualMachineSchema) as VirtualMachine;
 }
 
-/** KubeVirt tells of ten causes at most. */
+/** KubeVirt reports at most ten causes. */
 function rejected(faults: readonly MatcherFault[]): unknown {
   const causes = faults.slice(0, 10);
   const message = causes.map((cause) => cause.message).join(", ");

@@ -4,7 +4,7 @@ import { functions } from "./launcher-pod.ts";
 const metadata = { name: "vm", namespace: "ns", uid: "u" };
 const status = { selinuxContext: "u:r:t:s0" };
 
-test("what is null or empty in a VMI is not there, what must be there is zero", () => {
+test("null and empty values in a VMI count as missing, required ones as zero", () => {
   const bare = { metadata, spec: { domain: { devices: {} } } };
   const answer = functions["renderLaunchManifest"]?.({ vmi: bare }, {});
   const odd = {
@@ -41,7 +41,7 @@ test.each([
   ["renderHotplugAttachmentPod", "ownerPod", {}],
   ["renderHotplugAttachmentTriggerPod", "ownerPod", { volumes: [{ name: "v" }] }],
   ["renderHotplugAttachmentTriggerPod", "volumes", { ownerPod: {} }],
-])("%s without %s is refused", (fn, field, fields) => {
+])("refuses %s without %s", (fn, field, fields) => {
   const input = { vmi: { metadata, status }, migration: {}, ...fields };
   expect(() => functions[fn]?.(input, {})).toThrow(
     expect.objectContaining({ code: "BATCH_BAD_INPUT", path: `input.${field}` }),

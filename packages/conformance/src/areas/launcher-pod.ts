@@ -40,7 +40,7 @@ interface LauncherPodInput {
   readonly tempPod?: boolean;
 }
 
-/** The fields of a request; what is `null` or empty in the VMI is not there, as in Go. */
+/** The fields of a request; `null` and empty values in the VMI count as missing, as in Go. */
 const read = (input: unknown): LauncherPodInput => {
   const fields = Object(input) as LauncherPodInput;
   const vmi = readAsGo(fields.vmi, VirtualMachineInstanceSchema);
@@ -111,7 +111,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   renderHotplugAttachmentTriggerPod: (input, context) => {
     const { vmi, isBlock, tempPod } = read(input);
     const [volume] = readVolumes(input);
-    if (!volume) throw new InputError("input.volumes", "is empty; give the volume to attach");
+    if (!volume) throw new InputError("input.volumes", "is empty; pass the volume to attach");
     const trigger = {
       vmi,
       volume,

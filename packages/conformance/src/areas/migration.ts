@@ -123,7 +123,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const { ephemeralDisksBytes } = read(input);
     const elapsedSeconds = at(input, "elapsedSeconds") ?? [];
     if (!Array.isArray(elapsedSeconds)) {
-      throw new InputError("input.elapsedSeconds", "is no list; give a list of numbers");
+      throw new InputError("input.elapsedSeconds", "is not a list; pass a list of numbers");
     }
     const { completionTimeoutPerGiB } = contextConfig(context).migrations;
     const dataSizeUnits = migrationDataSize(asVmi(read(input).vmi), ephemeralDisksBytes);

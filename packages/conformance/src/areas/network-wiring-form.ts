@@ -43,7 +43,7 @@ export function podNics(
   }));
 }
 
-/** Routes as KubeVirt reports them: IPv4 first, only those of links that are there, `null` for none. */
+/** Routes as KubeVirt reports them: IPv4 first, only those of existing links, `null` for none. */
 export function routesForm(
   routes: readonly RecordedRoute[],
   links: readonly RecordedLink[],
@@ -130,7 +130,7 @@ function familyForm(addresses: WantedLink["ipv4"]): unknown {
   };
 }
 
-/** Go leaves empty values out. */
+/** Go leaves out empty values. */
 function defined(name: string, value: unknown): object {
   return value === undefined || value === "" || value === 0 ? {} : { [name]: value };
 }

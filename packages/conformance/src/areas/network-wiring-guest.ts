@@ -21,7 +21,7 @@ interface Wired {
   readonly plugins: BindingPlugins;
 }
 
-/** The launcher's part: what the domain is told of its interfaces, and the servers that are started. */
+/** The launcher's part: what the domain gets for its interfaces, and the servers that are started. */
 export function guestAnswer({ vmi, networks, links, leases, plugins }: Wired): unknown {
   const nics = new Map<string, DomainNic>();
   const dhcp: unknown[] = [];
@@ -35,8 +35,8 @@ export function guestAnswer({ vmi, networks, links, leases, plugins }: Wired): u
       const iface = interfacesOf(vmi.spec).find(({ name }) => name === network.name);
       if (part.dhcp) dhcp.push(serversForm(part, part.dhcp, iface));
       if (!iface?.bridge || leases.has(part.podInterface)) continue;
-      // The Pod was wired by somebody else: KubeVirt's launcher gives up.
-      answer["error"] = `what the guest inherits from ${part.podInterface} is not known`;
+      // Somebody else wired the Pod: KubeVirt's launcher gives up.
+      answer["error"] = `what the guest inherits from ${part.podInterface} is unknown`;
       break;
     }
   } catch (error) {

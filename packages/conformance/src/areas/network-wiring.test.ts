@@ -3,7 +3,7 @@ import { answerCase } from "../recorded/answer-case.ts";
 import { deviations } from "../recorded/deviations.ts";
 import { recordedCases } from "../recorded/recorded-cases.ts";
 
-test("an interrupted wiring is finished, where KubeVirt fails the VMI", async () => {
+test("finishes an interrupted wiring, for which KubeVirt fails the VMI", async () => {
   const listed = deviations["network-wiring"] ?? {};
   const interrupted = recordedCases("network-wiring").filter(({ name }) => name in listed);
   expect(interrupted).toHaveLength(2);

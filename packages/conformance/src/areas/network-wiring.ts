@@ -61,7 +61,7 @@ function checkedContext(context: unknown): WireContext {
   return Object(context) as WireContext;
 }
 
-/** Each may be missing; one that is no text is an error that names it. */
+/** Each may be missing; one that is not a string is an error that names it. */
 function textFields(holder: object, names: readonly string[], at: string): void {
   for (const name of names) textField(holder, name, at);
 }
@@ -87,7 +87,7 @@ type NetworkState = (typeof networkStates)[number];
 
 const privateDirectory = "/var/run/kubevirt-private";
 
-/** What the node agent remembers of a network. */
+/** What the node agent remembers about a network. */
 interface Remembered {
   iface?: unknown;
   podIP?: string;
@@ -144,7 +144,7 @@ class Wiring {
       const isInjected = error instanceof InjectedFailure;
       if (!isInjected && !isNetworkSetupError(error)) throw error;
       this.#answer["error"] = error.message;
-      // KubeVirt fails a VMI for good also where a step fails; here the journal goes on with it.
+      // KubeVirt fails a VMI permanently even if a step fails; here the journal continues with it.
       this.#answer["critical"] = isInjected || error.final;
     }
     this.#answer["states"] = Object.fromEntries(this.#states);
@@ -171,7 +171,7 @@ class Wiring {
     }
   }
 
-  /** A network that is `started` was interrupted: it counts as not wired yet, unless it is to go. */
+  /** A network that is `started` was interrupted: it counts as not wired yet, unless it must be removed. */
   #hasWork(all: readonly Binding[]): boolean {
     return all.some(({ kind, iface, network }) => {
       const state = this.#states.get(network.name);
@@ -207,7 +207,7 @@ class Wiring {
 
   #configure(all: readonly Binding[]): void {
     const { vmi, flow, launcherPID } = this.#input;
-    // KubeVirt plans all of them once one has work: those that are wired anew, and those that go.
+    // Once one has work, KubeVirt plans all of them: those to wire again, and those to remove.
     const gone = all.filter(({ iface }) => iface.state === "absent");
     const { wanted, steps } = planWiring(placedAmong(vmi, all), this.#nics(), {
       flow,
@@ -238,7 +238,7 @@ class Wiring {
     this.#model.apply(operation);
   }
 
-  /** A link that was taken down comes up again whatever happened in between. */
+  /** A link that was taken down comes up again whatever happened meanwhile. */
   #bringBack(steps: readonly Step[], failed: number): void {
     const done = steps.slice(0, failed).map(({ operation }) => operation);
     const restoring = steps

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { functions } from "./quantity.ts";
 
-test.each(["", "1e", "e-10"])("%j is no quantity, which is an answer", (text) => {
-  const error = expect.stringContaining(`"${text}" is no quantity`);
+test.each(["", "1e", "e-10"])("%j is not a quantity, which is an answer", (text) => {
+  const error = expect.stringContaining(`"${text}" is not a quantity`);
   expect(functions["parse"]?.({ text }, {})).toEqual({ error });
 });
 
@@ -12,7 +12,7 @@ test.each([
   ["parse", null, "input.text"],
   ["roundUp", { a: "1", scale: "x" }, "input.scale"],
   ["mul", { a: "1", factor: 1.5 }, "input.factor"],
-])("%s of %j is refused with the field's name", (fn, input, path) => {
+])("refuses %s of %j with the field's name", (fn, input, path) => {
   expect(() => functions[fn]?.(input, {})).toThrow(
     expect.objectContaining({ code: "BATCH_BAD_INPUT", path }),
   );

@@ -52,14 +52,14 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   }),
 };
 
-/** What Kubernetes refuses too; a text that is only too large for us has no answer. */
+/** What Kubernetes also refuses; a text that is only too large for us has no answer. */
 const answered: ReadonlySet<unknown> = new Set<QuantityFault>([
   "API_QUANTITY_SHAPE",
   "API_QUANTITY_SUFFIX",
   "API_QUANTITY_DIGITS",
 ]);
 
-/** A text that is no quantity is an answer, `{ error }`; any other failure stays a failure. */
+/** A text that is not a quantity is an answer, `{ error }`; any other failure stays a failure. */
 function answering(run: (input: unknown) => unknown): BatchFunction {
   return (input) => {
     try {
@@ -99,7 +99,7 @@ function describe(quantity: Quantity): Record<string, unknown> {
   };
 }
 
-/** The scaled value, and whether the number that it should be fits 64 bits. */
+/** The scaled value, and whether the exact number fits into 64 bits. */
 function scale(quantity: Quantity, power: number): { text: string; inRange: boolean } {
   const { mantissa, scale } = quantity.roundUp(power).amount;
   const exact = BigInt(mantissa) * 10n ** BigInt(Math.max(scale - power, 0));

@@ -4,8 +4,8 @@ import type { Write } from "@virtkit/api/status";
 import type { Binding } from "@virtkit/network-setup/plan";
 
 /*
- * What KubeVirt does and the packages do not, because it would be wrong in a product. Each is needed to
- * answer recorded cases, and is nowhere else.
+ * What KubeVirt does but the packages do not, because it would be wrong in a product. Each is needed to answer
+ * recorded cases, and is used nowhere else.
  */
 
 /** KubeVirt reports a failure, though nothing failed, when a start request makes a halted VM Always. */
@@ -21,7 +21,7 @@ export function haltedStartQuirk(
     : undefined;
 }
 
-/** KubeVirt gives the 30 seconds after which it looks at outdated VMIs again in nanoseconds, and so spins. */
+/** KubeVirt gives the 30 seconds until the next look at outdated VMIs in nanoseconds, and so spins. */
 export function spinning(answer: unknown): unknown {
   const requeue = objects(at(answer, "requeue")).map(({ afterSeconds }) => ({
     afterSeconds: Number(afterSeconds) / 1e9,
@@ -29,7 +29,7 @@ export function spinning(answer: unknown): unknown {
   return { ...Object(answer), requeue };
 }
 
-/** KubeVirt numbers the bridges among the networks that are handed over, and not by their place in the spec. */
+/** KubeVirt numbers the bridges among the networks to hand over, not by their position in the spec. */
 export function placedAmong(
   vmi: VirtualMachineInstance,
   all: readonly Binding[],

@@ -70,7 +70,8 @@ export class RecordedLookup implements SubresourceLookup {
     const instancetype = this.#matched(vm, "instancetype");
     const preference = this.#matched(vm, "preference");
     for (const [kind, found] of Object.entries({ instancetype, preference })) {
-      if (found === "missing") return { missing: `spec.${kind} names one that does not exist` };
+      if (found === "missing")
+        return { missing: `spec.${kind} names an object that does not exist` };
     }
     return { instancetype, preference } as AppliedInstancetype;
   }
@@ -91,7 +92,7 @@ export class RecordedLookup implements SubresourceLookup {
   }
 }
 
-/** An object as the recorded API server held it: written by Go, which drops fields that say nothing. */
+/** An object as the recorded API server stored it: written by Go, which drops empty fields. */
 export function stored(object: unknown, schema: SchemaNode): unknown {
   return isSet(object) ? writeAsGo(object, schema) : undefined;
 }

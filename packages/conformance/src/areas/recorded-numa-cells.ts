@@ -1,4 +1,4 @@
-/** The CPUs of the recorded host by cell, as the recording makes them up: CPUs in order, 4 GiB a cell. */
+/** The recorded host's CPUs by cell, as the recording generates them: CPUs in order, 4 GiB per cell. */
 export function recordedNumaCells(counts: readonly number[]): readonly object[] {
   let next = 0;
   return counts.map((count, id) => ({

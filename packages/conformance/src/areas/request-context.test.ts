@@ -28,14 +28,14 @@ test("a context has its configuration in kubevirt, or bare", () => {
   expect(types).toEqual(["pc-q35-9", "pc-q35-9"]);
 });
 
-test("a configuration that KubeVirt would refuse leaves architecture and annotations in place", () => {
+test("a configuration that KubeVirt would refuse keeps architecture and annotations", () => {
   const annotations = { "kubevirt.io/vga-display-efi-x86": "", odd: 7 };
   const configuration = { cpuRequest: "lots" };
   const config = contextConfig({ kubevirt: { ...s390x, configuration, annotations } });
   expect([config.defaultArchitecture, config.vgaDisplayForEfiGuests]).toEqual(["s390x", true]);
 });
 
-test("an object is found by name in a list that holds anything", () => {
+test("finds an object by name in a list with arbitrary content", () => {
   const wanted = { metadata: { name: "a", namespace: "ns" } };
   const find = (pods: unknown): unknown =>
     namedObject({ objects: { pods } } as never, "pods", { namespace: "ns", name: "a" });
@@ -43,7 +43,7 @@ test("an object is found by name in a list that holds anything", () => {
   expect([find(7), find({}), find(null)]).toEqual([undefined, undefined, undefined]);
 });
 
-test("a clock that is none is refused", () => {
+test("refuses an invalid clock", () => {
   expect(contextTime({})).toBeUndefined();
   expect(contextTime({ now: "1970-01-01T00:00:01Z" })).toBe(1000);
   for (const now of ["soon", 7, {}]) {

@@ -20,7 +20,7 @@ export interface RequestContext {
   readonly userExtra?: Readonly<Record<string, string | readonly string[]>>;
   readonly dryRun?: boolean;
   readonly objects?: Readonly<Record<string, readonly unknown[] | undefined>>;
-  /** The clock, as a time in text. */
+  /** The clock, as a string. */
   readonly now?: string;
 }
 
@@ -30,9 +30,9 @@ export function requestContext(context: unknown): RequestContext {
 }
 
 /**
- * The cluster's configuration in a context: that of its `kubevirt`, else its own `configuration`. One
- * that KubeVirt would not accept counts as empty: it keeps the last valid one, which here is the
- * default. An architecture or an annotation that is no text is passed over.
+ * The cluster's configuration in a context: that of its `kubevirt`, otherwise its own `configuration`. One that
+ * KubeVirt would refuse counts as empty: KubeVirt keeps the last valid one, which here is the default. An
+ * architecture or an annotation that is not a string is ignored.
  */
 export function contextConfig(context: unknown): ClusterConfig {
   const kubevirt = at(context, "kubevirt");
@@ -61,13 +61,13 @@ function texts(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(entries.filter(([, text]) => typeof text === "string"));
 }
 
-/** The clock of a context in milliseconds since the epoch; undefined where it has none. */
+/** The clock of a context in milliseconds since the epoch; undefined if it has none. */
 export function contextTime(context: unknown): number | undefined {
   const now = at(context, "now");
   if (now === undefined) return undefined;
   const time = typeof now === "string" ? Date.parse(now) : Number.NaN;
   if (Number.isNaN(time)) {
-    throw new InputError("context.now", "is no time; give one such as 2026-01-01T00:00:00Z");
+    throw new InputError("context.now", "is not a time; pass one such as 2026-01-01T00:00:00Z");
   }
   return time;
 }
@@ -83,7 +83,7 @@ export function admissionRequest(input: unknown, context: RequestContext): Admis
   };
 }
 
-/** The authenticator's facts about a user are lists; a single text stands for a list of one. */
+/** The authenticator's facts about a user are lists; a single string stands for a list of one. */
 function listsOf(
   extra: Readonly<Record<string, string | readonly string[]>>,
 ): Readonly<Record<string, readonly string[]>> {

@@ -13,7 +13,7 @@ export interface VmAndVmi {
   readonly vmi: VirtualMachineInstance | undefined;
 }
 
-/** {@link VmAndVmi} of a request's input; a VM that is missing is an empty one. */
+/** {@link VmAndVmi} of a request's input; a missing VM counts as empty. */
 export function vmAndVmiOf(input: unknown): VmAndVmi {
   const vmi = readAsGo(at(input, "vmi"), VirtualMachineInstanceSchema);
   return {

@@ -20,7 +20,7 @@ export function subresource(input: unknown): unknown {
     : { code: outcome.code, reason: outcome.reason, message: outcome.message, actions: [] };
 }
 
-/** `start` looks at the VM first and at the body then; the others the other way round. */
+/** `start` checks the VM first and then the body; the others do it the other way round. */
 function answer(name: keyof typeof vmVerbs, input: unknown): SubresourceOutcome {
   const { fields, before, fault, plan } = vmVerbs[name];
   const { vm, vmi } = vmAndVmiOf(input);
@@ -33,6 +33,6 @@ function answer(name: keyof typeof vmVerbs, input: unknown): SubresourceOutcome 
 }
 
 function notFound(): Refusal {
-  const message = "input.vm is missing: there is no such virtualmachine";
+  const message = "input.vm is missing: the virtualmachine does not exist";
   return { kind: "refused", code: 404, reason: "NotFound", message };
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type RecordedCase, recordedCases } from "../recorded/recorded-cases.ts";
 import { reconcileVmi } from "./vmi-controller.ts";
 
-/** What a case leaves behind, as the input of the next pass; undefined where that is not known. */
+/** What a case leaves behind, as the input of the next pass; undefined if that is unknown. */
 async function afterwards({ input, context }: RecordedCase): Promise<unknown> {
   const { cluster, plan } = await reconcileVmi(input, context);
   const isKnown = plan.writes.every(({ kind }) => kind === "patch") && !plan.error;
@@ -20,13 +20,13 @@ function phaseIn(input: unknown): unknown {
   return at(vmi, "status", "phase");
 }
 
-/** Passes after which there is something else to do, beside those that lead to another phase. */
+/** Passes after which there is something else to do, in addition to those that lead to another phase. */
 const leadOn = [
-  // The version of the API is written first, and by itself.
+  // The version of the API is written first, and separately.
   "api-version-old",
-  // A volume that comes back while it is being detached starts anew, and is attached next.
+  // A volume that comes back while it is being detached starts again, and is attached next.
   "hotplug-attached-status-detaching-notready",
-  // The Pod is created once the guest's TSC frequency is written down.
+  // The Pod is created once the guest's TSC frequency is recorded.
   "tsc-configured",
   "tsc-invtsc-no-nodes",
   "tsc-reenlightenment-no-nodes",

@@ -5,7 +5,7 @@ export type BatchFunction = (input: unknown, context: unknown) => unknown;
 export interface BatchArea {
   /** Names of the functions, known before the module is loaded. */
   readonly functions: readonly string[];
-  /** Whether an input can only be meant for this area, where another has a function of that name. */
+  /** Whether an input fits only this area, if another has a function of that name. */
   accepts?(fn: string, input: unknown): boolean;
   load(): Promise<{ readonly functions: Readonly<Record<string, BatchFunction>> }>;
 }

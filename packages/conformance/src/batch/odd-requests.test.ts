@@ -5,22 +5,22 @@ import type { BatchArea } from "./batch-area.ts";
 import { runBatch } from "./run-batch.ts";
 import { sampleRequests } from "./sample-requests.ts";
 
-/** What stands in a request where something else should. */
+/** Values in a request where something else belongs. */
 const oddValues: readonly unknown[] = [undefined, null, 7, "x", [null], {}];
 
 interface OddRequest {
   readonly area: string;
   readonly fn: string;
-  /** Where it is odd, and what is there. */
+  /** Where it is odd, and how. */
   readonly oddity: string;
   readonly input: unknown;
   readonly context: unknown;
 }
 
-/** How many odd requests a function gets: of thousands, the outermost, and as many as these of the rest. */
+/** How many odd requests a function gets: of thousands, the outermost, and this many of the rest. */
 const [outermost, deeper] = [54, 60];
 
-/** Requests that differ from a sample in one place, those that are odd in the outermost places first. */
+/** Requests that differ from a sample in one place, the outermost places first. */
 function oddRequests(call: string): readonly OddRequest[] {
   const depth = ({ oddity }: OddRequest): number => oddity.split("/").length;
   const all = [...everyOddRequest(call)].sort((a, b) => depth(a) - depth(b));
@@ -55,7 +55,7 @@ function* variants(value: unknown, odd: unknown, path: string): Generator<[strin
   }
 }
 
-/** The oddities that make a function fail in a way that it did not mean to. */
+/** The oddities that make a function fail unintentionally. */
 async function rawFailures(
   call: string,
   areas: Readonly<Record<string, BatchArea>>,
@@ -90,11 +90,11 @@ test("there is a sample for every function, and each is answered", async () => {
   }
 });
 
-test.each(all)("%s answers a request of odd shape, or says what is wrong with it", async (call) => {
+test.each(all)("%s answers a malformed request, or says what is wrong with it", async (call) => {
   expect(await rawFailures(call, batchAreas)).toEqual([]);
 });
 
-test("a function that trusts the shape of its input is found", async () => {
+test("control: a function that trusts the shape of its input is found", async () => {
   type Trusted = { vmi: { spec: { domain: { devices: object } } } };
   const trusting = (input: unknown): unknown => (input as Trusted).vmi.spec.domain.devices;
   const functions = { convert: trusting };

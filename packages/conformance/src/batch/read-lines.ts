@@ -6,8 +6,8 @@ export type Line = { readonly text: string } | { readonly tooLong: number };
 const lineFeed = 0x0a;
 
 /**
- * Splits a byte stream at line feeds. Never holds more than `maxLineBytes` of a line: the rest of
- * a longer one is thrown away and the line comes out as `tooLong`. A last line needs no line feed.
+ * Splits a byte stream at line feeds. Never holds more than `maxLineBytes` of a line: the rest of a longer one
+ * is dropped and the line is returned as `tooLong`. A last line needs no line feed.
  */
 export async function* readLines(input: Readable, maxLineBytes: number): AsyncIterable<Line> {
   let parts: Buffer[] = [];

@@ -81,7 +81,7 @@ test("a name that two areas share needs the area", async () => {
   ]);
 });
 
-test("a name that two areas share goes to the only one that such an input can be meant for", async () => {
+test("a name that two areas share goes to the only one that the input fits", async () => {
   const shared = {
     first: { ...areas.first, accepts: (_: string, input: unknown) => input === 1 },
     second: { ...areas.second, accepts: (_: string, input: unknown) => input === 2 },
@@ -93,7 +93,7 @@ test("a name that two areas share goes to the only one that such an input can be
   ]);
 });
 
-test("an id that is no plain value is not written back, and the next line is answered", async () => {
+test("does not write back an id that is not a plain value, and answers the next line", async () => {
   const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
   const seen = await answers(`{"id":${deep},"fn":"nothing"}\n{"id":2,"fn":"nothing"}`);
   expect(seen).toEqual([
@@ -110,23 +110,23 @@ test.each([
   ["{}", "BATCH_NO_FUNCTION"],
   ["null", "BATCH_NOT_A_REQUEST"],
   ['{"fn":"endless"}', "BATCH_FUNCTION_FAILED"],
-])("%s is answered with %s", async (line, code) => {
+])("answers %s with %s", async (line, code) => {
   expect(await answers(line)).toMatchObject([{ id: null, error: { code } }]);
 });
 
-test("a character split between two chunks comes out whole", async () => {
+test("a character split between two chunks stays intact", async () => {
   const bytes = Buffer.from('{"id":"\u20ac","fn":"echo"}\n');
   const chunks = [...bytes].map((byte) => Buffer.from([byte]));
   expect(await answers(chunks)).toEqual([{ id: "\u20ac", result: {} }]);
 });
 
-test("a line over the limit is refused and the next one answered", async () => {
+test("refuses a line over the limit and answers the next one", async () => {
   const long = `{"id":1,"fn":"echo","input":"${"x".repeat(500)}"}`;
   const seen = await answers(`${long}\n{"id":2,"fn":"echo"}`, { areas, maxLineBytes: 100 });
   expect(seen).toMatchObject([{ id: null, error: { code: "BATCH_LINE_TOO_LONG" } }, { id: 2 }]);
 });
 
-test("a reader that stops reading stops the requests from being read", async () => {
+test("stops reading requests when nobody reads the answers", async () => {
   let calls = 0;
   const counting = { a: area({ call: () => "x".repeat(1000) + calls++ }) };
   const lines = Array.from({ length: 1000 }, (_, id) => `{"id":${id},"fn":"call"}\n`);

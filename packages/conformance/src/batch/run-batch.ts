@@ -5,7 +5,7 @@ import { type Line, readLines } from "./read-lines.ts";
 
 /** Limits and functions of {@link runBatch}. */
 export interface BatchOptions {
-  /** Longest request line in bytes; a longer one gets an error line. Default 64 MiB. */
+  /** Maximum length of a request line in bytes; a longer one gets an error line. Default 64 MiB. */
   readonly maxLineBytes?: number;
   /** What can be called, by area. Default: every pure function of the packages. */
   readonly areas?: Readonly<Record<string, BatchArea>>;
@@ -25,9 +25,9 @@ type Answer =
 /**
  * Answers one JSON line for each line of `input`, in order, until the input ends.
  *
- * Waits for `write` before it reads on, so memory stays bounded whatever the reader does. A
- * line that is no JSON object, names no known function, or makes its function throw gets an error
- * line; `id` is `null` where the request has none. Empty lines are passed over.
+ * Waits for `write` before it reads on, so memory stays bounded whatever the reader does. A line that is not a
+ * JSON object, does not name a known function, or makes its function throw gets an error line; `id` is `null`
+ * if the request has none. Empty lines are skipped.
  */
 export async function runBatch(
   input: Readable,
@@ -42,7 +42,7 @@ export async function runBatch(
 
 async function answer(line: Line, areas: Readonly<Record<string, BatchArea>>): Promise<Answer> {
   if ("tooLong" in line) {
-    const message = `the line has over ${line.tooLong} bytes; split the request`;
+    const message = `the line has more than ${line.tooLong} bytes; split the request`;
     return { id: null, error: { code: "BATCH_LINE_TOO_LONG", message } };
   }
   let request: unknown;
@@ -66,7 +66,7 @@ async function answer(line: Line, areas: Readonly<Record<string, BatchArea>>): P
   }
 }
 
-/** An id that is no plain value could not be written back: the answer has none. */
+/** An id that is not a plain value cannot be written back: the answer has none. */
 function plainId(id: unknown): Id {
   return typeof id === "object" || id === undefined ? null : (id as Id);
 }
@@ -93,7 +93,7 @@ async function find(
   }
   if (area !== undefined && (typeof area !== "string" || !Object.hasOwn(areas, area))) {
     const known = Object.keys(areas).join(", ");
-    const message = `there is no area ${JSON.stringify(area)}; known areas: ${known}`;
+    const message = `area ${JSON.stringify(area)} does not exist; known areas: ${known}`;
     throw new RequestError("BATCH_UNKNOWN_AREA", "area", message);
   }
   const named = Object.entries(areas).filter(
@@ -103,7 +103,7 @@ async function find(
   const candidates = named.length > 1 && fitting.length === 1 ? fitting : named;
   const [only] = candidates;
   if (!only) {
-    const message = `there is no function ${JSON.stringify(fn)}${area ? ` in area ${area}` : ""}`;
+    const message = `function ${JSON.stringify(fn)} does not exist${area ? ` in area ${area}` : ""}`;
     throw new RequestError("BATCH_UNKNOWN_FUNCTION", "fn", message);
   }
   if (candidates.length > 1) {
@@ -113,7 +113,7 @@ async function find(
   }
   const { functions } = await only[1].load();
   const run = functions[fn];
-  if (!run) throw new Error(`area ${only[0]} lists "${fn}" and does not have it`);
+  if (!run) throw new Error(`area ${only[0]} lists "${fn}" but does not have it`);
   return run;
 }
 

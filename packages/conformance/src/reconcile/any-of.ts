@@ -1,8 +1,8 @@
 import { at, isObject, objects } from "@virtkit/api/shape";
 
 /**
- * The answer to a case in which it is open which objects are deleted: their names are `*`, and they are not
- * among the objects that changed.
+ * The answer to a case in which any objects may be deleted: their names are `*`, and they are not among the
+ * changed objects.
  */
 export function anyOf(answer: unknown, context: unknown): unknown {
   if (at(context, "flags", "anyOf") !== true || !isObject(answer)) return answer;

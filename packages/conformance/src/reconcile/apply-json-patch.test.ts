@@ -3,7 +3,7 @@ import { applyJsonPatch } from "./apply-json-patch.ts";
 
 const document = { labels: { "x.io/a": "1" }, list: [{ n: 1 }, { n: 2 }] };
 
-test("operations are applied in order, to a copy", () => {
+test("applies operations in order, to a copy", () => {
   const after = applyJsonPatch(document, [
     { op: "test", path: "/labels/x.io~1a", value: "1" },
     { op: "replace", path: "/labels/x.io~1a", value: "2" },
@@ -15,7 +15,7 @@ test("operations are applied in order, to a copy", () => {
   expect(document.list).toHaveLength(2);
 });
 
-test("a test for nothing holds where there is nothing", () => {
+test("a test for null passes if there is nothing", () => {
   const operation = { op: "test", path: "/status/phase", value: null } as const;
   expect(applyJsonPatch(document, [operation])).toEqual(document);
 });

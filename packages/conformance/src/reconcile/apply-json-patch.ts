@@ -10,8 +10,8 @@ export class PatchError extends Error {
 type Holder = Record<string, unknown> | unknown[];
 
 /**
- * What a JSON patch makes of a document, which stays as it is. As with the API server, a `test` for `null`
- * holds where there is nothing.
+ * The result of a JSON patch on a document, which is not changed. As in the API server, a `test` for `null`
+ * passes if there is nothing.
  */
 export function applyJsonPatch<T>(document: T, operations: readonly JsonPatchOperation[]): T {
   const root = { document: structuredClone(document) };
@@ -59,7 +59,7 @@ function holderAt(
 
 function demand(holder: Holder | undefined, { path }: JsonPatchOperation): Holder {
   if (holder) return holder;
-  throw new PatchError(`there is nothing at the parent of ${path}`);
+  throw new PatchError(`the parent of ${path} does not exist`);
 }
 
 function isHolder(value: unknown): value is Holder {
@@ -78,7 +78,7 @@ function put(holder: Holder, key: string, value: unknown, inserts: boolean): voi
 }
 
 function remove(holder: Holder, key: string, path: string): void {
-  if (!Object.hasOwn(holder, key)) throw new PatchError(`there is nothing at ${path}`);
+  if (!Object.hasOwn(holder, key)) throw new PatchError(`${path} does not exist`);
   if (Array.isArray(holder)) holder.splice(Number(key), 1);
   else delete holder[key];
 }

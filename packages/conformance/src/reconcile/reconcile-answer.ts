@@ -30,7 +30,7 @@ function errorName(error: PlanError | undefined): string | null {
   return error.kind === "other" ? "other" : `${error.kind}:${error.reason}`;
 }
 
-/** An object that differs afterwards, with its name; of Pods and Nodes only the parts that do. */
+/** An object that differs afterwards, with its name; for Pods and Nodes only the changed parts. */
 function change(stored: StoredObject): [string, unknown][] {
   const { plural, before, now, deleted } = stored;
   const parts = ["metadata", "status", "spec"] as const;
@@ -55,7 +55,7 @@ function partOf(object: KubeObject, part: "metadata" | "status" | "spec"): unkno
   return withoutEmpty({ labels, annotations, finalizers, ownerReferences });
 }
 
-/** A number that was drawn is not recorded. */
+/** A random number is not recorded. */
 function withoutChance(before: KubeObject, part: unknown): unknown {
   const cid = at(part, "VSOCKCID");
   if (cid === undefined || cid === at(before, "status", "VSOCKCID")) return part;
@@ -83,7 +83,7 @@ function action({ write, verb, refused }: AnsweredWrite): unknown {
   };
 }
 
-/** Of Pods only where they may run; the rest of them is area `launcher-pod`. */
+/** For Pods only where they may run; the rest is area `launcher-pod`. */
 function createdFields(object: KubeObject, plural: string): object {
   const { generateName, labels, annotations, ownerReferences, finalizers } = object.metadata;
   const spec = at(object, "spec");

@@ -13,7 +13,7 @@ export interface ReconcileCase<T> {
   readonly cluster: RecordedCluster;
   readonly config: ClusterConfig;
   readonly now: number;
-  /** What the controller did before to objects of a kind and has not seen in its caches yet. */
+  /** What the controller did to objects of a kind before and has not seen in its caches yet. */
   expected(kind: string): "creation" | "deletion" | undefined;
 }
 
@@ -66,7 +66,7 @@ export async function reconcilePass<T>(
   return { plan: done, cluster, subject };
 }
 
-/** Controllers' cases name the annotations of the KubeVirt object on their own. */
+/** Controllers' cases give the annotations of the KubeVirt object separately. */
 function withAnnotations(context: unknown): unknown {
   const annotations = at(context, "kubevirtAnnotations");
   if (annotations === undefined) return context;

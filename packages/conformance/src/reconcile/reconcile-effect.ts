@@ -2,8 +2,8 @@ import { at, type JsonObject, objects } from "@virtkit/api/shape";
 import { recordedForm, withoutEmpty } from "./recorded-form.ts";
 
 /**
- * What an answer of a controller brings about: the objects afterwards, those that are new, the events, the
- * next look and the error. How changes are packed into requests is a choice and is not compared.
+ * What an answer of a controller causes: the objects afterwards, new ones, the events, the next look and the
+ * error. How changes are packed into requests is a choice and is not compared.
  */
 export function reconcileEffect(answer: unknown): unknown {
   const seconds = objects(at(answer, "requeue")).map((each) => JSON.stringify(each));
@@ -14,7 +14,7 @@ export function reconcileEffect(answer: unknown): unknown {
         .filter((each) => each["verb"] === "create" && !each["refused"])
         .sort((a, b) => (place(a) < place(b) ? -1 : 1)),
       events: at(answer, "events"),
-      // An object that is put into the queue twice is looked at once.
+      // An object that is queued twice is looked at once.
       requeue: [...new Set(seconds)].sort(),
       error: at(answer, "error") ?? "none",
     }),

@@ -25,7 +25,7 @@ export interface StoredObject {
 export interface AnsweredWrite {
   readonly write: PlannedWrite;
   readonly verb: string;
-  /** The error of the context, where the case wants it refused; not where the objects make it fail. */
+  /** The error of the context, if the case wants it refused; not if the objects make it fail. */
   readonly refused?: string;
 }
 
@@ -141,12 +141,14 @@ export class RecordedCluster implements PlanTarget {
   }
 }
 
-/** Recorded objects have no version; with one, a write can demand that nobody was faster. */
+/** Recorded objects have no version; with one, a write can demand that nobody else has written. */
 function versioned(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: "1" } };
 }
 
-/** A write that demands a version that another write of the pass has changed fails, as it would in a cluster. */
+/**
+ * A write that demands a version that another write of the pass has changed fails, as it would in a cluster.
+ */
 function nextVersion(object: KubeObject): KubeObject {
   const version = Number(object.metadata.resourceVersion) + 1;
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };

@@ -9,7 +9,7 @@ const unrecorded = new Set([
   "creationTimestamp",
 ]);
 
-/** A value in the form in which controllers' answers are recorded, see the READMEs of their areas. */
+/** A value in the form in which controllers' answers are recorded; see the READMEs of their areas. */
 export function recordedForm(value: unknown, key = ""): unknown {
   if (key === "failureReason" && value) return "*";
   if (Array.isArray(value)) {
@@ -30,10 +30,10 @@ function byType(a: unknown, b: unknown): number {
   return (first ?? "") < (second ?? "") ? -1 : 1;
 }
 
-/** Maps in which an empty value says something. */
+/** Maps in which an empty value has a meaning. */
 const exact = new Set(["labels", "annotations"]);
 
-/** The value without fields that say nothing: Go writes some that are empty, and leaves out others. */
+/** The value without meaningless fields: Go writes some that are empty, and leaves out others. */
 export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isObject(value)) return value;

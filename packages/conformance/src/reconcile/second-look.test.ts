@@ -8,7 +8,7 @@ import { type ReconcilePass, reconcilePass } from "./reconcile-case.ts";
 
 type Look = (input: unknown, context: unknown) => Promise<ReconcilePass>;
 
-/** What a case leaves behind, as the input of the next pass; undefined where that is not known. */
+/** What a case leaves behind, as the input of the next pass; undefined if that is unknown. */
 async function afterwards(look: Look, { input, context }: RecordedCase): Promise<unknown> {
   const { cluster, plan } = await look(input, context);
   const isKnown = plan.writes.every(({ kind }) => kind === "patch") && !plan.error;
@@ -23,7 +23,7 @@ async function afterwards(look: Look, { input, context }: RecordedCase): Promise
 /** Passes after which there is something else to do. */
 const leadOn: Readonly<Record<string, readonly string[]>> = {
   "vm-controller": [
-    // The version of the API is written first, and by itself.
+    // The version of the API is written first, and separately.
     "api-version-missing",
     // The VM has changed, and the next pass judges it as it is then.
     "firmware-uuid-running-missing",

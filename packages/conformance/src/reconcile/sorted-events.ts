@@ -1,6 +1,6 @@
 import { isObject, objects, text } from "@virtkit/api/shape";
 
-/** The answer with its events in the order in which they are recorded where KubeVirt works in parallel. */
+/** The answer with its events in recorded order, for areas where KubeVirt works in parallel. */
 export function sortedEvents(answer: unknown): unknown {
   if (!isObject(answer)) return answer;
   const key = (event: Readonly<Record<string, unknown>>): string =>

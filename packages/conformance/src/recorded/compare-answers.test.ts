@@ -14,20 +14,20 @@ const recorded = (
   expected,
 });
 
-test("an answer that differs is told by the first place that does", async () => {
+test("reports the first place in which an answer differs", async () => {
   expect(await differenceOf(recorded({ minSeconds: 10, maxSeconds: 15 }))).toBeUndefined();
   expect(await differenceOf(recorded({ minSeconds: 10, maxSeconds: 16 }))).toBe(
     "/maxSeconds is 15, not 16",
   );
 });
 
-test("where KubeVirt crashed an answer is wrong and a failure is right", async () => {
+test("if KubeVirt crashed, an answer is wrong and a failure is right", async () => {
   expect(await differenceOf(recorded({ panic: true }))).toMatch("KubeVirt crashed");
   const verb = { ...recorded({ panic: true }, { verb: "no-such" }), fn: "subresource" };
   expect(await differenceOf(verb)).toBeUndefined();
 });
 
-test("an error is compared by whether there is one, not by its words", () => {
+test("compares only whether there is an error, not its message", () => {
   const failing = recorded({ error: true });
   expect(compareAnswer(failing, { thrown: "Error: no" })).toBeUndefined();
   expect(compareAnswer(failing, { answer: { error: "it is not so" } })).toBeUndefined();
@@ -35,7 +35,7 @@ test("an error is compared by whether there is one, not by its words", () => {
   expect(compareAnswer(recorded({}), { thrown: "Error: no" })).toMatch("threw Error: no");
 });
 
-test("sentences are left out; codes, reasons and values stay", () => {
+test("leaves out sentences; codes, reasons and values stay", () => {
   const answer = {
     message: "of any words",
     causes: [{ reason: "FieldValueInvalid", field: "spec.x", message: "no" }],
@@ -53,9 +53,9 @@ test("sentences are left out; codes, reasons and values stay", () => {
 });
 
 test.each([
-  ["a field more", { a: 1, b: 2 }, "/b is 2, not missing"],
-  ["a field less", {}, "/a is missing, not 1"],
-  ["an object for a list", { a: { 0: 1 } }, '/a is {"0":1}, not 1'],
+  ["an additional field", { a: 1, b: 2 }, "/b is 2, not missing"],
+  ["a missing field", {}, "/a is missing, not 1"],
+  ["an object instead of a list", { a: { 0: 1 } }, '/a is {"0":1}, not 1'],
 ])("%s is a difference", (_, answer, place) => {
   expect(compareAnswer(recorded({ a: 1 }), { answer })).toBe(place);
 });
@@ -64,6 +64,6 @@ test("an object that looks like a list is not one", () => {
   expect(compareAnswer(recorded([1]), { answer: { 0: 1 } })).toMatch("the answer is");
 });
 
-test("an area without cases is an error, for nothing would be compared", () => {
-  expect(() => recordedCases("no-such")).toThrow("holds no recorded case");
+test("fails for an area without cases, because nothing would be compared", () => {
+  expect(() => recordedCases("no-such")).toThrow("has no recorded cases");
 });

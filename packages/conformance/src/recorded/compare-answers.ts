@@ -6,26 +6,26 @@ import type { RecordedCase } from "./recorded-cases.ts";
 import { diffXmlTrees, readXmlTree } from "./xml-tree.ts";
 
 /**
- * The first place in which an answer differs from the recorded one; undefined where it does not. Words are
- * not compared, see {@link withoutWords}.
+ * The first place in which an answer differs from the recorded one; undefined if it does not. Messages are not
+ * compared, see {@link withoutWords}.
  */
 export async function differenceOf(recorded: RecordedCase): Promise<string | undefined> {
   return compareAnswer(recorded, await answerCase(recorded));
 }
 
-/** {@link differenceOf} for an answer that is at hand. */
+/** {@link differenceOf} for a given answer. */
 export function compareAnswer(recorded: RecordedCase, given: CaseAnswer): string | undefined {
   const { area, expected } = recorded;
   if ("thrown" in given) {
     return hasFailed(expected) ? undefined : `the function threw ${given.thrown}`;
   }
   if (isDeepStrictEqual(expected, { panic: true }))
-    return "there is an answer, and KubeVirt crashed";
+    return "there is an answer, but KubeVirt crashed";
   const compare = comparisons[area] ?? firstDifference;
   return compare(withoutWords(given.answer), expected, "");
 }
 
-/** Whether all that KubeVirt answered is that it failed or crashed. */
+/** Whether KubeVirt only answered that it failed or crashed. */
 function hasFailed(expected: unknown): boolean {
   return (
     isDeepStrictEqual(expected, { panic: true }) || isDeepStrictEqual(expected, { error: true })
@@ -43,9 +43,9 @@ const words = new Set([
 ]);
 
 /**
- * An answer in the form in which answers are recorded: without sentences for people. Codes, reasons, fields
- * and values are facts and stay. An error that is a sentence becomes `true`, warnings become their number, and
- * an event (`Warning FailedCreate the VM ...`) keeps its type and its reason.
+ * An answer in the recorded form: without sentences for people. Codes, reasons, fields and values are facts and
+ * stay. An error that is a sentence becomes `true`, warnings become their number, and an event
+ * (`Warning FailedCreate the VM ...`) keeps its type and its reason.
  */
 export function withoutWords(answer: unknown): unknown {
   if (Array.isArray(answer)) return answer.map(withoutWords);
@@ -69,12 +69,12 @@ function isSentence(value: unknown): boolean {
 
 type Comparison = (answer: unknown, expected: unknown, path: string) => string | undefined;
 
-/** What is compared where it is not the whole answer, as the README of each area defines it. */
+/** What is compared if it is not the whole answer, as the README of each area defines it. */
 const comparisons: Readonly<Record<string, Comparison>> = {
   admission: (answer, expected, path) =>
     firstDifference(decision(answer), decision(expected), path),
   converter: (answer, expected) => compareConversion(answer as Conversion, expected as Conversion),
-  // What else is done on the node is not compared: ours is another structure.
+  // What else is done on the node is not compared: our structure differs.
   handler: (answer, expected, path) =>
     firstDifference(withoutLocal(answer), withoutLocal(expected), path),
   "handler-migration": (answer, expected, path) =>
@@ -124,7 +124,7 @@ interface Conversion {
   readonly counts?: Readonly<Record<string, unknown>>;
 }
 
-/** Documents are compared as trees; of the counts only those that were recorded. */
+/** Documents are compared as trees; only recorded counts are compared. */
 function compareConversion(answer: Conversion, expected: Conversion): string | undefined {
   for (const [key, count] of Object.entries(expected.counts ?? {})) {
     const place = firstDifference(answer.counts?.[key], count, `/counts/${key}`);
@@ -149,14 +149,14 @@ function sameQuantity(path: string, a: unknown, b: unknown): boolean {
   return quantityFrom(a).equals(quantityFrom(b));
 }
 
-/** A number that does not fit 64 bits is not compared: what is recorded is an overflow. */
+/** A number that does not fit into 64 bits is not compared: the recorded one is an overflow. */
 const rangeOf: Readonly<Record<string, string>> = {
   value: "valueInRange",
   milliValue: "milliValueInRange",
   scaledValue: "inRange",
 };
 
-/** A pass of a node, or several, without what is done besides calls of the launcher and writes. */
+/** One or several passes of a node, without what is done besides launcher calls and writes. */
 function withoutLocal(answer: unknown): unknown {
   const { passes } = Object(answer) as { readonly passes?: unknown };
   return Array.isArray(passes)

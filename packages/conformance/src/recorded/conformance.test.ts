@@ -13,7 +13,7 @@ const recordedAreas = readdirSync(cases).flatMap((file) =>
 );
 const answered = recordedAreas.filter((area) => Object.hasOwn(batchAreas, area));
 
-/** Cases with an answer that differs, by area; filled by the first test that asks. */
+/** Cases with a different answer, by area; filled by the first test that asks. */
 const differing = new Map<string, Promise<ReadonlyMap<string, string>>>();
 
 function differencesIn(area: string): Promise<ReadonlyMap<string, string>> {
@@ -41,11 +41,11 @@ describe("as KubeVirt answers", { timeout: 120_000 }, () => {
     const found = await differencesIn(area);
     const unlisted = [...found].filter(([name]) => !Object.hasOwn(listed, name));
     expect(unlisted.map(([, difference]) => difference)).toEqual([]);
-    // A deviation that is none any more must not stay on the list.
+    // A deviation that has been fixed must not stay on the list.
     expect(Object.keys(listed).filter((name) => !found.has(name))).toEqual([]);
   });
 
-  test("the README's table says how many are equal (vitest -u writes it)", async () => {
+  test("the README's table has the right number of equal answers (vitest -u writes it)", async () => {
     const rows = await Promise.all(recordedAreas.sort().map(rowOf));
     const table = ["| area | cases | equal | listed deviations |", "|---|---|---|---|", ...rows];
     const text = readFileSync(readme, "utf8");

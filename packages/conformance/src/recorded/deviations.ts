@@ -1,79 +1,83 @@
 /**
- * What a request or the state of an object is the reason for is not an internal error; see `deviations.md` of
- * `@virtkit/api`.
+ * The reasons why answers to subresource requests differ. Most are one rule: an error that the request or the state of an
+ * object causes is not an internal error. See `deviations.md` of `@virtkit/api`.
  */
 export const subresourceReasons = {
-  emptyDryRun: "KubeVirt crashes on an empty list dryRun; here it means that nothing is dry.",
-  noProfiler: "This server has no profiler; what it does not serve is denied.",
+  emptyDryRun:
+    "KubeVirt crashes on an empty dryRun list; here it means that the request is not a dry run.",
+  noProfiler: "This server has no profiler, and denies access to what it does not serve.",
   foreignGroup:
-    "KubeVirt asks for leave in whatever group the path names; here only our own group is served.",
+    "KubeVirt checks access in whatever group the path names; here only our own group is served.",
   noNameGiven:
-    "virtctl gives no name, and KubeVirt then always fails; here no name means the node that the VMI leaves.",
+    "virtctl sends no name, and KubeVirt then always fails; here no name means the node that the VMI leaves.",
   refusedStop:
     "KubeVirt changes the grace period of the VMI and then refuses to stop it; here a refusal changes nothing.",
-  plainGet: "KubeVirt opens a stream on the node before it sees that the client wants none.",
-  plainText: "KubeVirt answers with a text that is not a Status, which clients cannot read.",
+  plainGet:
+    "KubeVirt opens a stream on the node before it notices that the client did not ask for one.",
+  plainText: "KubeVirt answers with plain text instead of a Status, and clients cannot parse it.",
   nodeCode:
-    "KubeVirt makes 500 of every refusal of the node; here a node's 400, 404 and 409 are passed on.",
+    "KubeVirt turns every refusal of the node into a 500; here the node's 400, 404 and 409 are passed on.",
   invalidWrite:
-    "KubeVirt answers 500 where the API server does not take the object; here its 422 is passed on.",
+    "KubeVirt answers 500 if the API server rejects the object; here its 422 is passed on.",
   noAgent:
-    "Where a node has no agent KubeVirt answers 400 to verbs that write and 500 to those that read; here both get 400.",
-  clientFault: "KubeVirt answers 500 though the request or the state of the object is the reason.",
+    "If a node has no agent, KubeVirt answers 400 to verbs that write and 500 to verbs that read; here both get 400.",
+  clientFault:
+    "KubeVirt answers 500, although the request or the state of the object causes the error.",
 } as const;
 
-/** Cases that are answered otherwise than KubeVirt answers them, by area, each with the reason. */
+/** Cases that are answered differently from KubeVirt, by area, each with the reason. */
 export const deviations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   dhcp: {
     "reply-long-option-wraps":
-      "KubeVirt writes an option of over 255 bytes with a length that wraps, which corrupts the packet.",
+      "The length of an option over 255 bytes wraps in KubeVirt, which corrupts the packet; here the option is split.",
     "reply-many-routes-wrap":
-      "KubeVirt writes an option of over 255 bytes with a length that wraps, which corrupts the packet.",
+      "The length of an option over 255 bytes wraps in KubeVirt, which corrupts the packet; here the option is split.",
   },
   handler: {
     "memory-unit-letter-kib":
-      "KubeVirt writes an empty memory status for a unit that libvirt does not have; here nothing is known anew.",
+      "KubeVirt writes an empty memory status for a unit that libvirt does not have; here the status stays as it was.",
     "memory-unit-none":
-      "KubeVirt writes an empty memory status for a unit that libvirt does not have; here nothing is known anew.",
+      "KubeVirt writes an empty memory status for a unit that libvirt does not have; here the status stays as it was.",
     "update-sriov-adjust-fails":
-      "KubeVirt writes an error's text where an event has its reason; the API server may refuse it.",
+      "KubeVirt uses the text of an error as the reason of an event, which the API server may refuse.",
   },
   "guest-agent": {
     "freeze-error":
-      "The agent's protocol has the states frozen and thawed; KubeVirt takes any word for a state.",
+      "The agent's protocol has only the states frozen and thawed; KubeVirt accepts any word as a state.",
     "freeze-quote-inside":
-      "The agent's protocol has the states frozen and thawed; KubeVirt takes any word for a state.",
-    "freeze-spaces": "Blanks before a colon are JSON; KubeVirt's regular expression fails at them.",
+      "The agent's protocol has only the states frozen and thawed; KubeVirt accepts any word as a state.",
+    "freeze-spaces":
+      "JSON allows spaces before a colon; KubeVirt's regular expression does not match them.",
     "freeze-with-id":
-      "A second field of a reply is passed over; KubeVirt's regular expression fails at it.",
+      "A second field in a reply is ignored; KubeVirt's regular expression does not match such a reply.",
     "info-id-first":
-      "A second field of a reply is passed over; KubeVirt's regular expression crashes at it.",
+      "A second field in a reply is ignored; KubeVirt's regular expression does not match, and KubeVirt crashes.",
   },
   "handler-migration": {
     "src-ended-60s-ago-target-unseen":
-      "In the very second in which it gives up, KubeVirt also asks for another pass.",
+      "KubeVirt also asks for another pass in the second in which it gives up.",
     "src-interfaces-refreshed":
-      "The interfaces in the status are those of the pass that reports the guest, not of the migration's.",
+      "The pass that reports the guest updates the interfaces in the status; the migration's pass does not.",
     "src-start-no-target-node":
-      "KubeVirt starts the migration and in the same pass declares the VMI failed; without a target nothing is started.",
+      "KubeVirt starts the migration and declares the VMI failed in the same pass; here nothing is started without a target.",
     "tgt-abort-not-decentralized-launcher-gone":
-      "KubeVirt asks for the launcher though there is nothing to tell it.",
+      "KubeVirt looks for the launcher, although there is nothing to send to it.",
     "tgt-final-no-migration-state":
-      "KubeVirt crashes over a VMI that has ended and was never migrated; there is nothing to do about it.",
+      "KubeVirt crashes on a VMI that has ended and was never migrated; here nothing is done.",
   },
   migration: {
     "podevict-descheduler":
-      "KubeVirt escapes a key of a JSON object as if it were part of a path; the API server refuses the key.",
+      "KubeVirt escapes the key of a JSON object as if it were part of a JSON pointer; the API server refuses that key.",
   },
   "migration-controller": {
     "backend-rwo-creates-target-pvc":
-      "A claim whose name the API server draws is noted once it is seen. In a cluster the name follows from the migration, and is noted at once.",
+      "A claim whose name the API server generates is recorded once it is seen. In a cluster, the name is derived from the migration and recorded at once.",
     "create-host-model-no-label":
-      "KubeVirt loses the error and lets a guest with the host's CPU model go to a node with any CPU.",
+      "KubeVirt loses the error, and lets a guest with CPU model host-model move to a node with any CPU.",
     "final-failed-state-of-other":
-      "KubeVirt marks a failed migration on a VMI whose state is another migration's, which is refused in every pass.",
+      "KubeVirt tries to mark a failed migration on a VMI whose state belongs to another migration, and fails in every pass.",
     "stale-target-gone-abort":
-      "A target Pod that is to be deleted and is gone counts as deleted; KubeVirt reports a failure.",
+      "A target Pod that should be deleted and is already gone counts as deleted; KubeVirt reports a failure.",
   },
   "network-wiring": {
     "masq-started": "An interrupted wiring is finished from its journal; KubeVirt fails the VMI.",
@@ -82,13 +86,13 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
   },
   pool: {
     "autoheal-foreign-vm":
-      "KubeVirt heals all VMs of the namespace, and so deletes VMs that are not the pool's.",
+      "KubeVirt heals all VMs of the namespace, and so deletes VMs that do not belong to the pool.",
     "detached-vm-released":
-      "KubeVirt cannot release a VM that has another finalizer: its patch is not JSON.",
+      "KubeVirt cannot release a VM that has another finalizer, because its patch is not JSON.",
     "finalizer-added-other-present":
       "KubeVirt drops all other finalizers of the pool when it adds its own.",
     "scale-in-selector":
-      "KubeVirt crashes where the selectors allow fewer VMs to go than are too many; here those go and the rest is told.",
+      "KubeVirt crashes if the selectors match too few VMs; here those are deleted, and the rest is reported.",
   },
   subresources: listed({
     emptyDryRun: ["addvolume-vm-dry-run-empty-list", "removevolume-vm-dry-run-empty-list"],
@@ -167,19 +171,19 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
   }),
   "vm-controller": {
     "delete-finalizer-patch-refused":
-      "The status is written before the VM's finalizer goes, because afterwards there may be no VM: KubeVirt writes it later, and fails.",
+      "The status is written before the VM's finalizer is removed; KubeVirt writes it afterwards, when the VM may be gone, and fails.",
     "run-halted-start-request-paused":
-      "KubeVirt reports a failure, though nothing failed, when a start request makes a halted VM Always.",
+      "When a start request changes a halted VM to Always, KubeVirt reports a failure, although nothing failed.",
     "stale-vmi-gone-stop":
-      "A VMI that is to be deleted and is gone counts as deleted; KubeVirt reports a failure.",
+      "A VMI that should be deleted and is already gone counts as deleted; KubeVirt reports a failure.",
   },
   "vmi-controller": {
     "hotplug-wffc-trigger-exists":
-      "KubeVirt reports a temporary Pod as deleted that it has left alone, because it is pending.",
+      "KubeVirt reports a temporary Pod as deleted, although it left the Pod alone because it is pending.",
     "wffc-done-temp-pod-pending":
-      "KubeVirt reports a temporary Pod as deleted that it has left alone, because it is pending.",
+      "KubeVirt reports a temporary Pod as deleted, although it left the Pod alone because it is pending.",
     "pod-status-patch-refused":
-      "Labels and annotations of a Pod are one write, before its condition; in KubeVirt some come after it.",
+      "Labels and annotations of a Pod are one write, before its condition; KubeVirt writes some labels after it.",
   },
 };
 

@@ -19,7 +19,7 @@ export function publishedDefinitions(): Definitions {
   return definitions;
 }
 
-/** An object of a definition with every published field set, to a value that is lawful by its type alone. */
+/** An object of a definition with every published field set, to a value that its type alone allows. */
 export function fullObject(name: string): Record<string, unknown> {
   return valueFor(publishedDefinitions(), name, "") as Record<string, unknown>;
 }

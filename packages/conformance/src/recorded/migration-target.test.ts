@@ -4,10 +4,10 @@ import { destinationXml } from "@virtkit/migration/target";
 import { expect, test } from "vitest";
 import { recordedCases } from "./recorded-cases.ts";
 
-/** Guests with encrypted memory do not migrate, so a target does not know what they have. */
+/** Guests with encrypted memory do not migrate, so a target does not know their elements. */
 const doNotMigrate = /<(launchSecurity|iommufd)\b/;
 
-test("a target takes every domain that KubeVirt starts, but for those that do not migrate", () => {
+test("a target accepts every domain that KubeVirt starts, except those that do not migrate", () => {
   const refused: string[] = [];
   let taken = 0;
   for (const { name, expected } of recordedCases("converter")) {

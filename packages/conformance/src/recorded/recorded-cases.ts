@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** A question and what KubeVirt's own code answered to it. */
+/** A question and the answer of KubeVirt's own code. */
 export interface RecordedCase {
   readonly name: string;
   readonly area: string;
@@ -27,11 +27,14 @@ export interface RecordedConversion {
   };
 }
 
-/** The lines of a file of `cases/`; an error where there are none, for a test that compares nothing must not pass. */
+/**
+ * The lines of a file of `cases/`; an error if there are none, because a test that compares nothing must not
+ * pass.
+ */
 function linesOf(area: string): readonly unknown[] {
   const file = new URL(`../../cases/${area}.jsonl`, import.meta.url);
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
-  if (lines.length === 0) throw new Error(`cases/${area}.jsonl holds no recorded case`);
+  if (lines.length === 0) throw new Error(`cases/${area}.jsonl has no recorded cases`);
   return lines.map((line) => JSON.parse(line) as unknown);
 }
 

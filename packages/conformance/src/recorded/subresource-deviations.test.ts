@@ -6,13 +6,13 @@ import { deviations, subresourceReasons } from "./deviations.ts";
 import { type RecordedCase, recordedCases } from "./recorded-cases.ts";
 
 /*
- * That a case is on the list says that its answer differs. Here each reason says in what it may differ: all else must
- * be as recorded, so that a listed case cannot hide a second difference.
+ * A listed case has an answer that differs. Here each reason says how it may differ: everything else must be as
+ * recorded, so that a listed case cannot hide a second difference.
  */
 
 const refusals = { 400: "BadRequest", 404: "NotFound", 409: "Conflict", 422: "Invalid" } as const;
 
-/** What is answered in place of what was recorded, or a sentence why no such answer is allowed. */
+/** The answer instead of the recorded one, or a sentence on why no such answer is allowed. */
 type Allowed = (
   recorded: RecordedCase,
   answer: object,
@@ -23,7 +23,7 @@ const unchanged = (expected: unknown): object => ({
   handler: at(expected, "handler"),
 });
 
-/** A Status with another code, and what it is about; nothing else is done than KubeVirt does. */
+/** A Status with another code, and its subject; nothing else differs from KubeVirt. */
 function refusedWith(codes: readonly (keyof typeof refusals)[]): Allowed {
   return ({ expected }, answer) => {
     if (at(expected, "code") !== 500) return "KubeVirt does not answer 500";
@@ -115,7 +115,7 @@ test.each(listed.map((recorded) => [recorded.name, recorded] as const))(
   },
 );
 
-test("an answer that differs in more than its reason says is found in every listed case", async () => {
+test("finds an answer that differs in more than its reason says, in every listed case", async () => {
   expect(listed.length).toBeGreaterThan(0);
   for (const recorded of listed) {
     expect([recorded.name, await fault(recorded, { code: 201, allowed: true })]).not.toEqual([

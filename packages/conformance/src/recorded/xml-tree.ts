@@ -5,7 +5,7 @@ export interface XmlTree {
   readonly name: string;
   readonly attributes: Record<string, string>;
   readonly children: XmlTree[];
-  /** Text, joined; white space alone counts as none where there are child elements. */
+  /** Text, joined; white space alone does not count if there are child elements. */
   text: string;
 }
 
@@ -38,8 +38,8 @@ export function readXmlTree(xml: string): XmlTree {
 }
 
 /**
- * How two trees differ, one line each. The order of attributes and the white space between elements
- * do not count; children are compared in order with those of the same name.
+ * How two trees differ, one line each. The order of attributes and the white space between elements do not
+ * count; children are compared in order with those of the same name.
  */
 export function diffXmlTrees(
   actual: XmlTree,

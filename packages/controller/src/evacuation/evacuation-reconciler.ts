@@ -14,7 +14,7 @@ import { type NodeEvacuationView, planNodeEvacuation } from "./plan-node-evacuat
 /** The caches that show whether a node must be evacuated. */
 export interface EvacuationCaches {
   readonly nodes: ObjectSource<KubeObject>;
-  /** By the node that they are on. */
+  /** By the node that they run on. */
   readonly vmis: ObjectSource<VirtualMachineInstance, "node">;
   /** See `migrationIndexes`. */
   readonly migrations: ObjectSource<VirtualMachineInstanceMigration, "vmi">;
@@ -34,7 +34,7 @@ export function evacuationReconciler(
   options: EvacuationReconcilerOptions,
 ): (node: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {
   const { caches, wall = wallTime } = options;
-  return async ({ name }, { signal } = {}) => {
+  return async ({ name }, request = {}) => {
     const view = whenKnown(() => viewOf(caches, name));
     if (!view) throw notSynced("node", name);
     const config = options.config();
@@ -42,7 +42,7 @@ export function evacuationReconciler(
     return runPlan((outcomes) => planNodeEvacuation(view, config, now, outcomes), options, {
       key: name,
       about: about(view.node, nodeResource),
-      signal,
+      request,
     });
   };
 }

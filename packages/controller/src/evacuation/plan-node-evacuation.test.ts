@@ -29,7 +29,7 @@ const view: NodeEvacuationView = {
   pods: [],
 };
 
-test("each VMI of a drained node gets a migration, and its event is about the VMI", () => {
+test("creates a migration for each VMI of a drained node, with an event about the VMI", () => {
   const plan = planNodeEvacuation(view, config, now);
   expect(writesOf(plan)).toEqual([
     "create virtualmachineinstancemigrations",
@@ -41,13 +41,13 @@ test("each VMI of a drained node gets a migration, and its event is about the VM
   ]);
 });
 
-test("one that is refused does not keep the others on the node", () => {
+test("a refused migration does not keep the other VMIs on the node", () => {
   const plan = planNodeEvacuation(view, config, now, [refused("Forbidden")]);
   expect(reasonsOf(plan)).toEqual(["FailedCreate", "SuccessfulCreate"]);
   expect(plan.error).toMatchObject({ kind: "api", reason: "Forbidden" });
 });
 
-test("nothing is created while the view does not show what was", () => {
+test("creates nothing while the view does not show earlier writes", () => {
   const waiting = planNodeEvacuation({ ...view, expected: "creation" }, config, now);
   expect(waiting).toEqual({ writes: [], events: [] });
 });

@@ -11,7 +11,7 @@ import type { WriteOutcome } from "../plan/write-outcome.ts";
 
 /** Everything that one pass over a node depends on. */
 export interface NodeEvacuationView extends EvacuationScene {
-  /** Migrations that an earlier pass has created and the view does not show yet. */
+  /** Migrations that an earlier pass created and the view does not show yet. */
   readonly expected?: "creation" | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface NodeEvacuationView extends EvacuationScene {
  * of them run at a time.
  *
  * @param now milliseconds since the epoch
- * @param outcomes of the writes so far, see `carryOut`
+ * @param outcomes of the writes so far; see `carryOut`
  */
 export function planNodeEvacuation(
   view: NodeEvacuationView,
@@ -47,7 +47,7 @@ export function planNodeEvacuation(
         : {
             type: "Normal",
             reason: "SuccessfulCreate",
-            message: `a migration was created for VMI ${name}, which has to leave its node`,
+            message: `a migration was created for VMI ${name}, which must leave its node`,
           }),
       about: about(vmi, vmis),
     });

@@ -8,7 +8,7 @@ export interface Sample {
 export interface CollectedMetric<View> {
   readonly name: string;
   readonly help: string;
-  /** By default a gauge. KubeVirt has counters whose values go down. */
+  /** A gauge by default. Some of KubeVirt's counters can go down. */
   readonly type?: "gauge" | "counter";
   readonly labels: readonly string[];
   samples(view: View): readonly Sample[];

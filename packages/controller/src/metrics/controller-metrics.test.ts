@@ -28,7 +28,7 @@ const kubevirts: readonly Listed[] = JSON.parse(readFileSync(cases, "utf8")).com
   "virt-controller"
 ];
 
-test("names and labels are those of KubeVirt's virt-controller", () => {
+test("metrics have the names and labels of KubeVirt's virt-controller", () => {
   for (const { name, labels, type = "gauge" } of [
     ...vmMetrics,
     ...vmiMetrics,
@@ -39,23 +39,23 @@ test("names and labels are those of KubeVirt's virt-controller", () => {
   }
 });
 
-test("what virt-controller of KubeVirt has, and is not here, is listed with its reason", () => {
+test("every metric of KubeVirt's virt-controller that is missing here is listed with its reason", () => {
   const here = new Set([...vmMetrics, ...vmiMetrics, ...migrationMetrics].map(({ name }) => name));
   const others = kubevirts
     .map(({ name }) => name)
     .filter((name) => /^kubevirt_(vm_|vmi_|rest_)/.test(name) && !here.has(name))
     .filter((name) => !/phase_transition_time|rest_client_request/.test(name));
   expect(others).toEqual([
-    // The client limits no rate.
+    // The client does not limit its rate.
     "kubevirt_rest_client_rate_limiter_duration_seconds",
-    // Its labels are those that users put on their VMs: their number has no bound.
+    // Its labels are those that users put on their VMs, so their number is unbounded.
     "kubevirt_vm_labels",
-    // It counts the writes of a state synchronisation between clusters.
+    // It counts writes for synchronising state between clusters.
     "kubevirt_vmi_sync_total",
   ]);
 });
 
-test("requests to the API server are told under KubeVirt's names as well", async () => {
+test("requests to the API server are also counted under KubeVirt's names", async () => {
   const registry = new Registry();
   const metrics = kubevirtClientMetrics(prometheusMetrics(registry));
   const server = createServer((_, response) => response.writeHead(404).end("{}"));
@@ -87,7 +87,7 @@ test("requests to the API server are told under KubeVirt's names as well", async
   }
 });
 
-test("a process that runs the controllers is seen from outside as KubeVirt's is", async () => {
+test("a process that runs the controllers serves what KubeVirt's serves", async () => {
   await using world = await serviceWorld();
   const registry = new Registry();
   const metrics = kubevirtQueueMetrics(prometheusMetrics(registry));

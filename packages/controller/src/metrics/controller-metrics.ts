@@ -13,8 +13,9 @@ import { vmMetrics } from "./vm-metrics.ts";
 import { vmiMetrics } from "./vmi-metrics.ts";
 
 /**
- * The metrics of a process that runs the controllers, under KubeVirt's names, as far as they are computed at each
- * scrape: pass them to `collectMetrics` of `@virtkit/kube/prometheus`. Durations go to `metrics` as they happen.
+ * The metrics of a process that runs the controllers, under KubeVirt's names, if they are computed
+ * at each scrape: pass them to `collectMetrics` of `@virtkit/kube/prometheus`. Durations go to
+ * `metrics` as they happen.
  */
 export function controllerMetrics(
   controllers: Controllers,

@@ -1,6 +1,6 @@
 import type { Labels, Metrics } from "@virtkit/api/observe";
 
-/** What the control loop counts, by what KubeVirt calls it. Counters end with `_total` in Prometheus. */
+/** The control loop's counters by their KubeVirt names. Counters end in `_total` in Prometheus. */
 const queueNames: Readonly<Record<string, string>> = {
   kube_queue_adds: "kubevirt_workqueue_adds",
   kube_queue_depth: "kubevirt_workqueue_depth",

@@ -2,7 +2,7 @@ import type { VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import { text } from "@virtkit/api/shape";
 import type { CollectedMetric } from "./collected-metric.ts";
 
-/** What the metrics of migrations are collected from. */
+/** What the metrics of migrations are computed from. */
 export interface MigrationMetricsView {
   readonly migrations: readonly VirtualMachineInstanceMigration[];
 }
@@ -17,7 +17,7 @@ const counted = {
 
 const phaseOf = ({ status }: VirtualMachineInstanceMigration): string => text(status?.phase);
 
-/** The metrics of migrations that virt-controller has, under KubeVirt's names. */
+/** The metrics of migrations that virt-controller serves, under KubeVirt's names. */
 export const migrationMetrics: readonly CollectedMetric<MigrationMetricsView>[] = [
   ...Object.entries(counted).map(
     ([name, phases]): CollectedMetric<MigrationMetricsView> => ({

@@ -3,20 +3,20 @@ import { at, objects, text } from "@virtkit/api/shape";
 import type { KubeObject } from "@virtkit/kube";
 import type { CacheChange } from "@virtkit/kube/cache";
 
-/** One phase that an object has entered, and when, in milliseconds since the epoch. */
+/** A phase that an object has entered, and when, in milliseconds since the epoch. */
 interface Entered {
   readonly phase: string;
   readonly at: number;
 }
 
-/** Names of the histograms of one kind. */
+/** Names of the histograms for one kind. */
 export interface PhaseHistograms {
   readonly fromCreation: string;
   readonly fromDeletion?: string;
   readonly fromLast?: string;
 }
 
-/** KubeVirt's histograms of how long VMIs take from phase to phase. */
+/** KubeVirt's histograms of the time that VMIs take from phase to phase. */
 export const vmiPhaseHistograms: PhaseHistograms = {
   fromCreation: "kubevirt_vmi_phase_transition_time_from_creation_seconds",
   fromDeletion: "kubevirt_vmi_phase_transition_time_from_deletion_seconds",
@@ -29,8 +29,9 @@ export const migrationPhaseHistograms: PhaseHistograms = {
 };
 
 /**
- * Measures how long objects take from phase to phase, by the timestamps in their status. For `Cache.subscribe`;
- * objects that exist at the start are skipped, since an earlier process has measured them.
+ * Measures how long objects take from phase to phase, by the timestamps in their status. For
+ * `Cache.subscribe`. Objects that exist at the start are skipped: an earlier process has measured
+ * them.
  */
 export function phaseTimes(
   { fromCreation, fromDeletion, fromLast }: PhaseHistograms,

@@ -7,7 +7,7 @@ function vmOf(spec: object, status: object = {}): VirtualMachine {
   return { metadata, spec, status } as unknown as VirtualMachine;
 }
 
-/** The values of a metric, each with its labels but for the VM's name. */
+/** The values of a metric, each with its labels except the VM's name. */
 function samples(name: string, vm: VirtualMachine, view: Partial<VmMetricsView> = {}): unknown[] {
   const metric = vmMetrics.find((each) => each.name === name);
   const nothing = { vmiOf: () => undefined, claimOf: () => undefined };
@@ -25,7 +25,7 @@ const template = (domain: object, others: object = {}): object => ({
   },
 });
 
-test("a VM is described by its template and its status", () => {
+test("describes a VM by its template and its status", () => {
   const spec = { ...template({ machine: { type: "q35" } }), preference: { name: "p" } };
   const vm = vmOf(spec, { printableStatus: "CrashLoopBackOff" });
   expect(samples("kubevirt_vm_info", vm)).toEqual([
@@ -34,7 +34,7 @@ test("a VM is described by its template and its status", () => {
   expect(samples("kubevirt_vm_create_date_timestamp_seconds", vm)).toEqual([[1_767_225_600]]);
 });
 
-test("the time of the last change is told under the group of the status, and 0 under the others", () => {
+test("reports the time of the last change under the group of the status, and 0 under the others", () => {
   const condition = (type: string, lastTransitionTime: string) => ({ type, lastTransitionTime });
   const conditions = [
     condition("Ready", "2026-01-01T00:00:10Z"),
@@ -86,11 +86,11 @@ test.each([
       ["cpu", "sockets", "default", 1],
     ],
   ],
-])("requests of %j", (domain, expected) => {
+])("reports requests of %j", (domain, expected) => {
   expect(samples("kubevirt_vm_resource_requests", vmOf(template(domain)))).toEqual(expected);
 });
 
-test("limits", () => {
+test("reports limits", () => {
   const vm = vmOf(template({ resources: { limits: { memory: "2Ki", cpu: 2 } } }));
   expect(samples("kubevirt_vm_resource_limits", vm)).toEqual([
     ["memory", "bytes", 2048],
@@ -98,7 +98,7 @@ test("limits", () => {
   ]);
 });
 
-test("what an instance type says is known from the VMI", () => {
+test("takes what an instance type sets from the VMI", () => {
   const vm = vmOf({ ...template({}), instancetype: { name: "small" } });
   expect(samples("kubevirt_vm_resource_requests", vm)).toEqual([]);
   const vmi = { spec: { domain: { cpu: { cores: 1, sockets: 3, threads: 1 } } } };
@@ -109,7 +109,7 @@ test("what an instance type says is known from the VMI", () => {
   ]);
 });
 
-test("the sizes of claims, by disk; a claim that is not there has none", () => {
+test("reports the size of claims by disk; a missing claim has none", () => {
   const volumes = [
     { name: "root", dataVolume: { name: "image" } },
     { name: "gone", persistentVolumeClaim: { claimName: "gone" } },
@@ -122,7 +122,7 @@ test("the sizes of claims, by disk; a claim that is not there has none", () => {
   ).toEqual([["image", "Block", "root", 5 * 2 ** 30]]);
 });
 
-test("interfaces as those of VMIs", () => {
+test("reports interfaces as for VMIs", () => {
   const devices = { interfaces: [{ name: "default", masquerade: {} }] };
   const networks = [{ name: "default", pod: {} }];
   expect(samples("kubevirt_vm_vnic_info", vmOf(template({ devices }, { networks })))).toEqual([

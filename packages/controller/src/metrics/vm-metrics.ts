@@ -12,16 +12,16 @@ import type { ClaimObject } from "../vmi/cluster-objects.ts";
 import type { CollectedMetric, Sample } from "./collected-metric.ts";
 import { interfaceLabels, noValue } from "./vmi-metrics.ts";
 
-/** What the metrics of VMs are collected from. */
+/** What the metrics of VMs are computed from. */
 export interface VmMetricsView {
   readonly vms: readonly VirtualMachine[];
-  /** The VMI of a VM, if it has one: it has what an instance type says. */
+  /** The VMI of a VM, if it has one. It has what an instance type sets. */
   vmiOf(vm: VirtualMachine): VirtualMachineInstance | undefined;
   claimOf(vm: VirtualMachine, name: string): ClaimObject | undefined;
   readonly names?: Names;
 }
 
-/** What KubeVirt counts together, by the printable status. */
+/** Printable statuses that KubeVirt counts together. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   starting: ["Provisioning", "Starting", "WaitingForVolumeBinding"],
   running: ["Running"],
@@ -35,7 +35,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 
 const named = ["name", "namespace"] as const;
 
-/** The metrics of VMs that virt-controller has, under KubeVirt's names. */
+/** The metrics of VMs that virt-controller serves, under KubeVirt's names. */
 export const vmMetrics: readonly CollectedMetric<VmMetricsView>[] = [
   {
     name: "kubevirt_vm_info",
@@ -60,7 +60,7 @@ export const vmMetrics: readonly CollectedMetric<VmMetricsView>[] = [
   ...Object.keys(groups).map(
     (group): CollectedMetric<VmMetricsView> => ({
       name: `kubevirt_vm_${group}_status_last_transition_timestamp_seconds`,
-      help: `When the status of a VM became what it is, if it is ${group.replace("_", " ")}; else 0`,
+      help: `When the VM entered its present status, if that is ${group.replace("_", " ")}; otherwise 0`,
       type: "counter",
       labels: named,
       samples: ({ vms }) =>
@@ -72,19 +72,19 @@ export const vmMetrics: readonly CollectedMetric<VmMetricsView>[] = [
   ),
   {
     name: "kubevirt_vm_resource_requests",
-    help: "What a VM asks for",
+    help: "What a VM requests",
     labels: [...named, "resource", "unit", "source"],
     samples: (view) => view.vms.flatMap((vm) => requestsOf(vm, specOf(vm, view))),
   },
   {
     name: "kubevirt_vm_resource_limits",
-    help: "What a VM may take at most",
+    help: "The limits of a VM",
     labels: [...named, "resource", "unit"],
     samples: (view) => view.vms.flatMap((vm) => limitsOf(vm, specOf(vm, view))),
   },
   {
     name: "kubevirt_vm_disk_allocated_size_bytes",
-    help: "The size of the claims that a VM names",
+    help: "The size of the claims that a VM uses",
     labels: [...named, "persistentvolumeclaim", "volume_mode", "device"],
     samples: (view) => view.vms.flatMap((vm) => disksOf(vm, view)),
   },
@@ -126,7 +126,7 @@ function groupOf({ status }: VirtualMachine, other: string): string {
   return Object.keys(groups).find((group) => groups[group]?.includes(shown)) ?? other;
 }
 
-/** Of the conditions that say how the VM is; 0 where none does. */
+/** The last transition of the conditions that describe the VM; 0 if there are none. */
 function lastTransition(vm: VirtualMachine): number {
   const times = conditionsOf(vm)
     .filter(({ type }) => ["Ready", "Failure", "Paused"].includes(type))
@@ -138,7 +138,9 @@ function seconds(time: string): number {
   return Math.floor(Date.parse(time) / 1000);
 }
 
-/** What the VM is to have; undefined where an instance type says it and no VMI shows what it said. */
+/**
+ * What the VM should have; undefined if an instance type sets it and there is no VMI to show it.
+ */
 function specOf(
   vm: VirtualMachine,
   { vmiOf }: VmMetricsView,
@@ -206,13 +208,16 @@ function disksOf(vm: VirtualMachine, { claimOf }: VmMetricsView): readonly Sampl
   });
 }
 
-/** A quantity as a number; undefined if there is none, or if it is not one: whoever collects must not fail. */
+/**
+ * A quantity as a number; undefined if it is missing or invalid, because collecting metrics must
+ * not fail.
+ */
 function amount(quantity: unknown): number | undefined {
   if (!isSet(quantity)) return undefined;
   try {
     return Number(parseQuantity(String(quantity)).milliValue()) / 1000;
   } catch {
-    // Somebody else's field; admission reports it.
+    // Another component owns this field; admission reports the fault.
     return undefined;
   }
 }

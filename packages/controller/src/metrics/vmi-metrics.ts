@@ -5,7 +5,7 @@ import { at, entry, objects, text } from "@virtkit/api/shape";
 import { conditionsOf, hasCondition } from "@virtkit/api/status";
 import type { CollectedMetric, Sample } from "./collected-metric.ts";
 
-/** What the metrics of VMIs are collected from. */
+/** What the metrics of VMIs are computed from. */
 export interface VmiMetricsView {
   readonly vmis: readonly VirtualMachineInstance[];
   /** The name of a VMI's launcher Pod, if it has one. */
@@ -13,10 +13,10 @@ export interface VmiMetricsView {
   readonly names?: Names;
 }
 
-/** What KubeVirt writes where there is nothing to say. */
+/** What KubeVirt writes where there is no value. */
 export const noValue = "<none>";
 
-/** The metrics of VMIs that virt-controller has, under KubeVirt's names. */
+/** The metrics of VMIs that virt-controller serves, under KubeVirt's names. */
 export const vmiMetrics: readonly CollectedMetric<VmiMetricsView>[] = [
   {
     name: "kubevirt_vmi_info",
@@ -31,14 +31,14 @@ export const vmiMetrics: readonly CollectedMetric<VmiMetricsView>[] = [
   },
   {
     name: "kubevirt_vmi_non_evictable",
-    help: "Whether a VMI is to be moved when its node is emptied, and cannot be moved",
+    help: "Whether a VMI must be migrated when its node is drained, but cannot be",
     labels: ["node", "namespace", "name"],
     samples: ({ vmis }) =>
       vmis.map((vmi) => ({ labels: placeOf(vmi), value: isEvictable(vmi) ? 0 : 1 })),
   },
   {
     name: "kubevirt_vmi_number_of_outdated",
-    help: "VMIs whose launcher is not of this installation",
+    help: "VMIs whose launcher does not belong to this installation",
     labels: [],
     samples: ({ vmis, names = namesOf() }) => [
       { labels: {}, value: vmis.filter((vmi) => isOutdated(vmi, names)).length },
@@ -46,7 +46,7 @@ export const vmiMetrics: readonly CollectedMetric<VmiMetricsView>[] = [
   },
   {
     name: "kubevirt_vmi_launcher_memory_overhead_bytes",
-    help: "Memory that the launcher of a VMI takes beside its guest",
+    help: "Memory that the launcher of a VMI takes in addition to its guest",
     labels: ["namespace", "name"],
     samples: ({ vmis }) => vmis.flatMap(overheadOf),
   },
@@ -98,7 +98,7 @@ function infoOf(vmi: VirtualMachineInstance, view: VmiMetricsView): Sample["labe
   };
 }
 
-/** A VMI that is to be moved and cannot be keeps its node from being emptied. */
+/** A VMI that must be migrated but cannot be blocks the drain of its node. */
 function isEvictable(vmi: VirtualMachineInstance): boolean {
   const isToMove = vmi.spec.evictionStrategy === "LiveMigrate";
   return !(isToMove && hasCondition(conditionsOf(vmi), "LiveMigratable", "False"));
@@ -139,7 +139,7 @@ function interfacesOf(vmi: VirtualMachineInstance): readonly Sample[] {
   }));
 }
 
-/** What KubeVirt tells of each interface of a spec. */
+/** What KubeVirt reports about each interface of a spec. */
 export function interfaceLabels(
   spec: VirtualMachineInstance["spec"] | undefined,
 ): readonly Sample["labels"][] {

@@ -3,7 +3,7 @@ import type { PlanError } from "../plan/plan.ts";
 import { failedPass } from "./failed-pass.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-/** Asks the source's node agent to stop a migration that runs. Only the source may decide that. */
+/** Asks the source's node agent to stop a running migration. Only the source may decide that. */
 export function askForAbort(pass: MigrationPass): PlanError | undefined {
   const { vmi, draft, resources } = pass;
   const { migrationUid, abortRequested } = vmi.status?.migrationState ?? {};

@@ -16,7 +16,7 @@ import { hotplugVolumes } from "../vmi/hotplug-volumes.ts";
 import { failedPass, isFailedPass } from "./failed-pass.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-/** Whether volumes were attached to the guest while it ran, or are to be. */
+/** Whether volumes are or will be attached to the running guest. */
 export function hasAttachedVolumes({ vmi }: MigrationPass): boolean {
   return (
     (vmi.status?.volumeStatus ?? []).some(({ hotplugVolume }) => isSet(hotplugVolume)) ||
@@ -51,10 +51,10 @@ function render(pass: MigrationPass, launcherPod: PodObject): Pod | PlanError {
     const claimName = claimNameOf(volume);
     const claim = view.claims.find((each) => nameOf(each).name === claimName);
     if (!claim)
-      return failedPass(`volume ${volume.name} needs claim ${claimName}, which is not there`);
+      return failedPass(`volume ${volume.name} needs claim ${claimName}, which does not exist`);
     claims.set(volume.name, claim as PersistentVolumeClaim);
   }
-  // At the target nothing is mounted yet, whatever the status says of the source.
+  // Nothing is mounted at the target yet, whatever the status says about the source.
   const fresh = { ...vmi, status: { ...vmi.status, volumeStatus: [] } };
   try {
     const request = { vmi: fresh, volumes, launcherPod, claims };

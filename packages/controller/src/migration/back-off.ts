@@ -8,8 +8,8 @@ import { phaseOf } from "./migration-phase.ts";
 const firstDelaySeconds = 20;
 
 /**
- * Whether a migration that nobody asked for in person waits because the last ones of its kind have failed: 20
- * seconds after the first failure, twice as long after each further one.
+ * Whether an automatic migration waits because the last ones of its kind failed: 20 seconds after
+ * the first failure, twice as long after each further one.
  */
 export function isBackingOff(pass: MigrationPass): boolean {
   const { migration, names, now } = pass;
@@ -41,7 +41,7 @@ function isAutomatic(
   return own[evacuationMigration] !== undefined || own[workloadUpdateMigration] !== undefined;
 }
 
-/** How many have failed since the last success; those that somebody deletes do not count. */
+/** How many failed since the last success. Migrations that somebody deleted do not count. */
 function countFailures(newestFirst: readonly VirtualMachineInstanceMigration[]): number {
   let failures = 0;
   for (const each of newestFirst) {
@@ -51,7 +51,7 @@ function countFailures(newestFirst: readonly VirtualMachineInstanceMigration[]):
   return failures;
 }
 
-/** When a migration failed; long ago if it does not say. */
+/** When a migration failed; long ago if that is unknown. */
 function failedAt(migration: VirtualMachineInstanceMigration | undefined): number {
   const failed = objects(migration?.status?.phaseTransitionTimestamps).find(
     ({ phase }) => phase === "Failed",

@@ -12,7 +12,7 @@ import { nameOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-/** Gets ready to receive a guest from another cluster. */
+/** Prepares to receive a guest from another cluster. */
 export function beginReceiving(pass: MigrationPass): PlanError | undefined {
   const state = openState(pass);
   return writeState(pass, {
@@ -26,7 +26,7 @@ export function beginReceiving(pass: MigrationPass): PlanError | undefined {
   });
 }
 
-/** Gets ready to send a guest to another cluster. */
+/** Prepares to send a guest to another cluster. */
 export function beginSending(pass: MigrationPass): PlanError | undefined {
   const { vmi, migration, uid } = pass;
   const state = openState(pass);
@@ -45,13 +45,13 @@ export function beginSending(pass: MigrationPass): PlanError | undefined {
   });
 }
 
-/** The state of a migration that is over is not gone on with. */
+/** The state of a finished migration is not continued. */
 function openState({ vmi }: MigrationPass): VirtualMachineInstanceMigrationState {
   const state = vmi.status?.migrationState;
   return !state || state.completed ? {} : state;
 }
 
-/** Says of the source what a target in another cluster must know. */
+/** Writes what a target in another cluster must know about the source. */
 export function describeSource(pass: MigrationPass): PlanError | undefined {
   const { vmi, migration, uid } = pass;
   const { nodeName, selinuxContext, migrationState = {} } = vmi.status ?? {};
@@ -73,7 +73,7 @@ export function describeSource(pass: MigrationPass): PlanError | undefined {
     },
   });
   if (failure) {
-    const message = `the source could not be described on the VMI: ${failure.message}`;
+    const message = `the source could not be described in the VMI: ${failure.message}`;
     pass.event("Warning", "FailedHandOver", message);
   }
   return failure;
@@ -134,7 +134,7 @@ function copiedVolume(
   return [{ volumeName: volume.name, sourcePVCInfo: info, destinationPVCInfo: info }];
 }
 
-/** The VMI without what would need a claim for its state; that of a target is made apart. */
+/** The VMI without what would need a claim for its state; the target's claim is made separately. */
 export function withoutPersistentState(vmi: VirtualMachineInstance): VirtualMachineInstance {
   const { domain } = vmi.spec;
   const { tpm } = domain.devices;

@@ -9,7 +9,10 @@ import type { MigrationPass } from "./migration-pass.ts";
 const byBackup = "migrationBlockedByBackup";
 const byUtilityVolumes = "migrationBlockedByUtilityVolumes";
 
-/** Whether something keeps a migration from being scheduled; a `PlanError` if that could not be dealt with. */
+/**
+ * Whether something keeps a migration from being scheduled, or a `PlanError` if that could not be
+ * handled.
+ */
 export function isBlocked(pass: MigrationPass): boolean | PlanError {
   return waitForBackup(pass) || waitForUtilityVolumes(pass);
 }
@@ -27,7 +30,7 @@ function waitForBackup(pass: MigrationPass): boolean | PlanError {
     const failure = abortBackup(pass, backup);
     if (failure) return failure;
   }
-  const what = isCritical ? "is being ended" : "must end first";
+  const what = isCritical ? "is being stopped" : "must finish first";
   pass.setCondition({
     type: byBackup,
     status: "True",
@@ -54,15 +57,18 @@ function abortBackup(
     body: { backupName, cmd: "Abort", backupStartTime: startTimestamp ?? null },
   });
   if (refusal) {
-    const message = `backup ${text(backupName)} could not be ended: ${refusal.message}`;
+    const message = `backup ${text(backupName)} could not be stopped: ${refusal.message}`;
     pass.event("Warning", "BackupAbortFailed", message);
     return apiError(refusal);
   }
-  pass.event("Normal", "BackupAbortedForMigration", `backup ${text(backupName)} is being ended`);
+  pass.event("Normal", "BackupAbortedForMigration", `backup ${text(backupName)} is being stopped`);
   return undefined;
 }
 
-/** Volumes for tools, such as backups, do not move with a guest: they have so much time to go. */
+/**
+ * Utility volumes, for example for backups, do not move with a guest: they have this much time to
+ * be detached.
+ */
 function waitForUtilityVolumes(pass: MigrationPass): boolean {
   const { vmi, migration, now } = pass;
   const volumes = vmi.spec.utilityVolumes ?? [];

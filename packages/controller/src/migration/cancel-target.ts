@@ -7,21 +7,21 @@ import { podName } from "../vmi/pod-writes.ts";
 import { failedPass } from "./failed-pass.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-/** Deletes the target Pod of a migration that was given up before the node agents heard of it. */
+/** Deletes the target Pod of a migration that was cancelled before the node agents knew of it. */
 export function cancelTarget(pass: MigrationPass): PlanError | undefined {
   const { targetPod } = pass;
-  return targetPod && deleteTarget(pass, targetPod, "the migration was given up");
+  return targetPod && deleteTarget(pass, targetPod, "the migration was cancelled");
 }
 
-/** Deletes a target Pod that no guest has come to. */
+/** Deletes a target Pod that no guest has moved to. */
 export function deleteTarget(
   pass: MigrationPass,
   pod: PodObject,
   why: string,
 ): PlanError | undefined {
   const name = text(pod.metadata?.name);
-  const blocked = pass.grant?.refuseDeletion(pod);
-  if (blocked !== undefined) return failedPass(`target Pod ${name} stays: ${blocked}`);
+  const blocked = pass.grant?.refuseDeletion(pod, { isEnding: false });
+  if (blocked !== undefined) return failedPass(`target Pod ${name} is kept: ${blocked}`);
   const refusal = deletion(pass, pod);
   if (!refusal) {
     pass.event("Normal", "SuccessfulDelete", `target Pod ${name} was deleted: ${why}`);

@@ -8,10 +8,10 @@ import { deletion } from "./cancel-target.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 import { isFinalMigration } from "./migration-phase.ts";
 
-/** How many migrations of a VMI that are over are kept for people to look at. */
+/** How many finished migrations of a VMI are kept for people to look at. */
 const kept = 5;
 
-/** Deletes the oldest migrations of the VMI that are over, each with the Pod that it has left behind. */
+/** Deletes the oldest finished migrations of the VMI, each with the Pod that it left behind. */
 export function collectGarbage(pass: MigrationPass): PlanError | undefined {
   const { draft, resources } = pass;
   const over = migrationsOfVmi(pass)
@@ -19,8 +19,8 @@ export function collectGarbage(pass: MigrationPass): PlanError | undefined {
     .sort((a, b) => created(a) - created(b));
   for (const each of over.slice(0, Math.max(0, over.length - kept))) {
     const pod = leftPod(pass, each);
-    // A Pod that a handover or a claim names stays, and its migration tells of it until then.
-    if (pod && pass.grant?.refuseDeletion(pod) !== undefined) continue;
+    // A Pod that a handover or a claim names is kept, and so is its migration until then.
+    if (pod && pass.grant?.refuseDeletion(pod, { isEnding: false }) !== undefined) continue;
     const refusal =
       (pod && deletion(pass, pod)) ??
       draft.write({
@@ -46,7 +46,10 @@ export function migrationsOfVmi({
   );
 }
 
-/** What a migration has left behind: its target if it failed, its source if not. Of others nothing is known. */
+/**
+ * What a migration has left behind: its target if it failed, its source if it succeeded. For all
+ * others that is unknown.
+ */
 function leftPod(
   { view }: MigrationPass,
   { status }: VirtualMachineInstanceMigration,

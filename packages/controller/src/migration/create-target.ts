@@ -26,10 +26,10 @@ import { hasFreePlace } from "./parallel-limits.ts";
 import { setRuntimeUser } from "./runtime-user.ts";
 import { prepareTargetState } from "./target-state.ts";
 
-/** Seconds until the Pods of the cluster are looked at again, if what was created is not seen yet. */
+/** Seconds until the next look at the cluster's Pods if a created Pod is not visible yet. */
 const settleSeconds = 1;
 
-/** Creates the target Pod, as soon as it is the migration's turn. */
+/** Creates the target Pod as soon as it is the migration's turn. */
 export function createTarget(pass: MigrationPass): PlanError | undefined {
   const source = sourceFor(pass);
   if (!source || isFailedPass(source)) return source;
@@ -43,7 +43,7 @@ export function createTarget(pass: MigrationPass): PlanError | undefined {
     pass.wait(requeueDelaySeconds(migrationPriority(pass.migration)));
     return undefined;
   }
-  // A guest that does not run yet moves once it does.
+  // A guest that does not run yet moves once it runs.
   if (!isRunning(pass.vmi) && !isReceiver(pass.migration)) return undefined;
   const state = prepareTargetState(pass);
   if (state === "wait") return undefined;
@@ -51,13 +51,16 @@ export function createTarget(pass: MigrationPass): PlanError | undefined {
   return create(pass, vmi, source);
 }
 
-/** The Pod that the guest runs in. One of another cluster is not known, and is like one that would be made here. */
+/**
+ * The Pod that the guest runs in. For a guest of another cluster this is a Pod as it would be made
+ * here.
+ */
 function sourceFor(pass: MigrationPass): PodObject | PlanError | undefined {
   if (!isReceiver(pass.migration)) return pass.sourcePod;
   const { vmi, view, config } = pass;
   if (!vmi.status?.migrationState?.sourceState) {
     const path = "status.migrationState.sourceState";
-    const message = `VMI ${text(vmi.metadata?.name)} says nothing of the source (${path})`;
+    const message = `VMI ${text(vmi.metadata?.name)} does not describe the source (${path} is missing)`;
     throw new ControllerError("CONTROLLER_PASS_INCOMPLETE", message, { path });
   }
   return rendered(() =>
@@ -67,7 +70,7 @@ function sourceFor(pass: MigrationPass): PodObject | PlanError | undefined {
   );
 }
 
-/** Pods of an earlier migration, or of another cluster, are waited for. */
+/** Waits for Pods of an earlier migration or of another cluster. */
 function hasSeveralPods({ view, vmi }: MigrationPass): boolean {
   return view.pods.filter((pod) => isControlledBy(pod, vmi) && !isDown(pod)).length > 1;
 }

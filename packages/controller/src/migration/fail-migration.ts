@@ -4,7 +4,7 @@ import type { MigrationPass } from "./migration-pass.ts";
 import { recoverState } from "./recovery-job.ts";
 import { dropTargetState } from "./target-state.ts";
 
-/** Fails the migration, and drops what was made for it. */
+/** Fails the migration and removes what was made for it. */
 export function failMigration(pass: MigrationPass, why: string): PlanError | undefined {
   const error = dropTargetState(pass);
   if (error) return error;
@@ -13,7 +13,9 @@ export function failMigration(pass: MigrationPass, why: string): PlanError | und
   return undefined;
 }
 
-/** Ends a migration of which it is open how far the guest has come: its persistent state tells. */
+/**
+ * Ends a migration for which it is unknown how far the guest came: its persistent state shows that.
+ */
 export function interruptMigration(pass: MigrationPass, why: string): PlanError | undefined {
   if (!needsStateClaim(pass.vmi)) return failMigration(pass, why);
   const phase = recoverState(pass);

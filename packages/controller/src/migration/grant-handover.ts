@@ -1,7 +1,9 @@
 import { grantAnnotation, readTargetHolder, targetHolderAnnotation } from "@virtkit/api/grant";
 import { entry } from "@virtkit/api/shape";
 import { isRunning } from "@virtkit/api/status";
+import type { JsonPatchOperation } from "@virtkit/kube";
 import { apiError } from "../plan/api-error.ts";
+import { versionTest } from "../plan/field-patch.ts";
 import { jsonPointer } from "../plan/json-pointer.ts";
 import { nameOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
@@ -9,14 +11,29 @@ import type { PodObject } from "../vmi/cluster-objects.ts";
 import { failedPass } from "./failed-pass.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-/** Whether the run grant lets the target receive, or there is none to ask. */
+/** Whether the run grant lets the target receive the guest, or there is no grant to ask. */
 export function isHandoverGranted({ grant, uid }: MigrationPass): boolean {
   return !grant || grant.isHandedOver(uid);
 }
 
+/** Why the guest is not to be told of this migration yet: another one has not been brought to its end. */
+export function earlierHandover({ grant, uid }: MigrationPass): string | undefined {
+  if (!grant || !("target" in grant.read) || grant.read.migrationUID === uid) return undefined;
+  return `the guest is still being handed over by migration ${grant.read.migrationUID}`;
+}
+
+/** Makes a patch of the VMI fail if the run grant is not the one that was read any more. */
+export function grantTest({ grant, vmi, names }: MigrationPass): readonly JsonPatchOperation[] {
+  const { annotations } = vmi.metadata ?? {};
+  if (!grant || !annotations) return [];
+  const key = names.own(grantAnnotation);
+  const path = jsonPointer("metadata", "annotations", key);
+  return [{ op: "test", path, value: entry(annotations, key) ?? null }];
+}
+
 /**
- * Hands the run grant over, once the target's node agent has said which incarnation receives. The source
- * does not begin before it reads that.
+ * Hands over the run grant once the target's node agent has said which incarnation receives. The
+ * source does not begin before it reads the grant.
  */
 export function grantHandover(pass: MigrationPass, targetPod: PodObject): PlanError | undefined {
   const { grant, vmi, names, uid, draft, resources } = pass;
@@ -37,14 +54,15 @@ export function grantHandover(pass: MigrationPass, targetPod: PodObject): PlanEr
   const key = names.own(grantAnnotation);
   const value = grant.annotations[key];
   if (value === undefined) return undefined;
-  const path = jsonPointer("metadata", "annotations", key);
   const refusal = draft.write({
     kind: "patch",
     resource: resources.vmis,
     object: nameOf(vmi),
     operations: [
-      { op: "test", path, value: entry(annotations, key) ?? null },
-      { op: "add", path, value },
+      // Whatever has changed since: the guest may have ended or may have to, its migration may have failed, and then nobody
+      // would look after the target.
+      ...versionTest(vmi),
+      { op: "add", path: jsonPointer("metadata", "annotations", key), value },
     ],
   });
   return refusal && apiError(refusal);

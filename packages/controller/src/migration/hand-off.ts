@@ -1,12 +1,14 @@
 import { livePodAnnotations } from "@virtkit/api/network";
 import { quantityFrom } from "@virtkit/api/quantity";
 import type { VirtualMachineInstanceMigrationState } from "@virtkit/api/schema";
-import { text } from "@virtkit/api/shape";
+import { entry, text } from "@virtkit/api/shape";
 import { conditionsOf, findCondition } from "@virtkit/api/status";
+import type { JsonPatchOperation } from "@virtkit/kube";
 import { hasDedicatedCpus } from "@virtkit/launcher-pod/traits";
 import { resolveMigrationOptions } from "@virtkit/migration/policy";
 import { apiError } from "../plan/api-error.ts";
 import { valuePatch } from "../plan/field-patch.ts";
+import { jsonPointer } from "../plan/json-pointer.ts";
 import { mapPatch, type TextMap } from "../plan/map-patch.ts";
 import { nameOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
@@ -15,20 +17,26 @@ import type { PodObject } from "../vmi/cluster-objects.ts";
 import { podName } from "../vmi/pod-writes.ts";
 import { hasAttachedVolumes } from "./attach-volumes.ts";
 import { failedPass, isFailedPass } from "./failed-pass.ts";
+import { earlierHandover, grantTest } from "./grant-handover.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 import { isDecentralized, isStateOf } from "./migration-phase.ts";
 
-/** Whether the node agents know of the migration, or will as soon as they see what was written. */
+/** Whether the node agents know of the migration, or will once they see what was written. */
 export function isHandedOff({ vmi, migration, view }: MigrationPass): boolean {
   return isStateOf(vmi, migration) || view.isHandedOff === true;
 }
 
-/** Tells the node agents of the migration: who leaves from where, who receives, by which rules. */
+/**
+ * Tells the node agents about the migration: where the guest leaves, where it goes, and under which
+ * rules.
+ */
 export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | undefined {
   const failure = nameNetworks(pass, targetPod);
   if (failure) return failure;
   const { vmi, migration, draft, resources } = pass;
   if (isStateOf(vmi, migration)) return undefined;
+  const earlier = earlierHandover(pass);
+  if (earlier !== undefined) return failedPass(`the node agents are not told yet: ${earlier}`);
   const state = nextState(pass, targetPod);
   if (isFailedPass(state)) return state;
   const { labels, failure: unlabelled } = nextLabels(pass, targetPod);
@@ -38,26 +46,40 @@ export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | 
     resource: resources.vmis,
     object: nameOf(vmi),
     operations: [
+      ...grantTest(pass),
+      ...labelTest(pass),
       ...valuePatch("/status/migrationState", vmi.status?.migrationState, state),
       ...mapPatch(["metadata", "labels"], vmi.metadata?.labels, labels),
     ],
   });
   if (!refusal) {
-    // Else the phase that is reached in the same pass says it.
+    // Otherwise the phase that is reached in the same pass says it.
     if (pass.isStepwise) {
-      const message = "the target's node agent was told to prepare for the guest";
+      const message = "the target's node agent was told to prepare to receive the guest";
       pass.event("Normal", "SuccessfulHandOver", message);
     }
     const status = { ...vmi.status, migrationState: state };
     pass.wrote({ ...vmi, metadata: { ...vmi.metadata, labels: { ...labels } }, status });
     return undefined;
   }
-  const message = `the node agents could not be told of the migration: ${refusal.message}`;
+  const message = `the node agents could not be told about the migration: ${refusal.message}`;
   pass.event("Warning", "FailedHandOver", message);
   return apiError(refusal);
 }
 
-/** The target Pod says which of its interfaces is which network, as the source does. */
+/**
+ * The label of an earlier migration to the same node looks like this one's, and that node's agent may just be taking it
+ * away: then it is to be set anew.
+ */
+function labelTest({ grant, vmi, names }: MigrationPass): readonly JsonPatchOperation[] {
+  const { labels } = vmi.metadata ?? {};
+  if (!grant || !labels) return [];
+  const { migrationTargetNodeName: key } = names.labels;
+  const path = jsonPointer("metadata", "labels", key);
+  return [{ op: "test", path, value: entry(labels, key) ?? null }];
+}
+
+/** The target Pod says which interface belongs to which network, as the source does. */
 function nameNetworks(pass: MigrationPass, pod: PodObject): PlanError | undefined {
   const before = pod.metadata?.annotations;
   const wanted = livePodAnnotations(pass.vmi, pod, pass.config.cluster);
@@ -80,9 +102,9 @@ function nextState(
   const pod = text(targetPod.metadata?.name);
   const attachment = hasAttachedVolumes(pass) ? pass.attachmentPod : undefined;
   if (hasAttachedVolumes(pass) && !attachment) {
-    return failedPass("the Pod that brings the attached volumes to the target is not there yet");
+    return failedPass("the Pod that brings the attached volumes to the target does not exist yet");
   }
-  if (!view.namespace) return failedPass(`namespace ${pass.namespace} is not known`);
+  if (!view.namespace) return failedPass(`namespace ${pass.namespace} is unknown`);
   const { options, policy } = resolveMigrationOptions(
     vmi,
     view.namespace.metadata?.labels,
@@ -133,7 +155,10 @@ function binaryText(bytes: string): string {
   return quantityFrom("0Ki").add(quantityFrom(bytes)).toString();
 }
 
-/** The target's node, by which its agent finds the VMI, and what the target Pod has more than the source's. */
+/**
+ * The target's node, by which its agent finds the VMI, and what the target Pod has in addition to
+ * the source's.
+ */
 function nextLabels(
   pass: MigrationPass,
   pod: PodObject,
@@ -150,13 +175,13 @@ function nextLabels(
   if (changes("HotVCPUChange") && hasDedicatedCpus(vmi.spec)) {
     const limit = limits["cpu"];
     if (limit === undefined)
-      return { labels, failure: failedPass("the target Pod has no limit of CPUs") };
+      return { labels, failure: failedPass("the target Pod has no CPU limit") };
     labels[podCpuLimits] = quantityFrom(limit).value().toString();
   }
   if (changes("HotMemoryChange")) {
     const request = requests["memory"];
     if (request === undefined)
-      return { labels, failure: failedPass("the target Pod requests no memory") };
+      return { labels, failure: failedPass("the target Pod does not request memory") };
     const pages = ["hugepages-2Mi", "hugepages-1Gi"].flatMap((key) => requests[key] ?? []);
     labels[podMemoryRequests] = pages
       .reduce((sum, each) => sum.add(quantityFrom(each)), quantityFrom(request))

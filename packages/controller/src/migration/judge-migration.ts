@@ -18,12 +18,12 @@ import {
 } from "./migration-phase.ts";
 import { advance } from "./next-phase.ts";
 
-/** Finds out whether the migration has failed, and if not, how far it is. */
+/** Determines whether the migration has failed and, if not, how far it has come. */
 export function judgeMigration(pass: MigrationPass): PlanError | undefined {
   return isFinalMigration(pass.migration) ? keepOutcome(pass) : judge(pass);
 }
 
-/** How the migration went stays with it: the VMI has room for the last one only. */
+/** The result stays with the migration: the VMI only has room for its last one. */
 function keepOutcome(pass: MigrationPass): undefined {
   const { vmi, migration } = pass;
   const state = vmi.status?.migrationState;
@@ -35,7 +35,7 @@ function judge(pass: MigrationPass): PlanError | undefined {
   if (lost) return interruptMigration(pass, lost) ?? deleteReceiver(pass);
   if (pass.isCancelled && !isHandedOff(pass)) {
     requestAbort(pass);
-    return failMigration(pass, "the migration was given up");
+    return failMigration(pass, "the migration was cancelled");
   }
   const refuted = refutationOf(pass);
   if (refuted) return failMigration(pass, refuted);
@@ -45,31 +45,35 @@ function judge(pass: MigrationPass): PlanError | undefined {
   }
   const { attachmentPod } = pass;
   if (attachmentPod && isDown(attachmentPod)) {
-    return failMigration(pass, "the Pod that brings volumes to the target has ended");
+    return failMigration(pass, "the Pod that brings the volumes to the target has ended");
   }
   return advance(pass);
 }
 
-/** What the migration cannot do without and has lost, while the guest may be on either side. */
+/** What the migration depends on and has lost, while the guest may be on either side. */
 function lossOf(pass: MigrationPass): string | undefined {
   const { vmi, migration, targetPod } = pass;
-  if (isFinal(vmi) && !hasLeft(vmi)) return "the guest has ended during the migration";
-  // Who gives up before the node agents have heard of it loses nothing.
+  if (isFinal(vmi) && !hasLeft(vmi)) return "the guest ended during the migration";
+  // Cancelling before the node agents know of the migration loses nothing.
   if (pass.isCancelled && !isHandedOff(pass)) return undefined;
-  if (targetPod && isDown(targetPod)) return "the target Pod has ended during the migration";
-  const isMissing = !targetPod && hasTarget(phaseOf(migration)) && isTargetHere(migration);
-  return isMissing ? "the target Pod is gone" : undefined;
+  if (targetPod && isDown(targetPod)) return "the target Pod ended during the migration";
+  // What the VMI says may be further than the phase: a controller that ended in between has not shown it.
+  const hadTarget = hasTarget(phaseOf(migration)) || isHandedOff(pass);
+  if (targetPod || !hadTarget || !isTargetHere(migration)) return undefined;
+  // Another controller may have created it: a cache that shows the phase may not show the Pod yet.
+  pass.grant?.requireLiveRead();
+  return "the target Pod does not exist any more";
 }
 
-/** What the VMI says against the migration. */
+/** What in the VMI prevents the migration. */
 function refutationOf({ vmi, migration }: MigrationPass): string | undefined {
   const isOwn = isStateOf(vmi, migration);
   if (isHandedOffPhase(phaseOf(migration)) && !isOwn) {
-    return "the state of the migration is gone from the VMI, or is that of another one";
+    return "the migration's state is missing from the VMI, or belongs to another migration";
   }
   const { failed, failureReason } = vmi.status?.migrationState ?? {};
   if (!isOwn || !failed) return undefined;
-  return `the node agents say that it failed${failureReason ? `: ${failureReason}` : ""}`;
+  return `the node agents report that it failed${failureReason ? `: ${failureReason}` : ""}`;
 }
 
 const abortRequested = "migrationAbortRequested";
@@ -78,7 +82,7 @@ function requestAbort(pass: MigrationPass): void {
   if (!pass.condition(abortRequested)) pass.setCondition({ type: abortRequested, status: "True" });
 }
 
-/** Between clusters the Pod that was to receive is deleted with the migration. */
+/** Between clusters, the Pod that should have received the guest is deleted with the migration. */
 function deleteReceiver(pass: MigrationPass): PlanError | undefined {
   const { vmi, sourcePod, targetPod } = pass;
   if (isFinal(vmi) || !targetPod || !isDown(targetPod)) return undefined;
@@ -87,15 +91,18 @@ function deleteReceiver(pass: MigrationPass): PlanError | undefined {
     sourceState &&
     targetState &&
     (sourceState.syncAddress === undefined) !== (targetState.syncAddress === undefined);
-  if (!isAcross || !sourcePod || pass.grant?.refuseDeletion(sourcePod) !== undefined) {
-    return undefined;
-  }
+  if (!isAcross || !sourcePod) return undefined;
+  if (pass.grant?.refuseDeletion(sourcePod, { isEnding: true }) !== undefined) return undefined;
   const name = text(sourcePod.metadata?.name);
   const refusal = deletion(pass, sourcePod);
   if (!refusal) {
     pass.event("Normal", "SuccessfulDelete", `target Pod ${name} was deleted`);
     return undefined;
   }
-  pass.event("Warning", "FailedDelete", `target Pod ${name} was not deleted: ${refusal.message}`);
+  pass.event(
+    "Warning",
+    "FailedDelete",
+    `target Pod ${name} could not be deleted: ${refusal.message}`,
+  );
   return apiError(refusal);
 }

@@ -5,11 +5,11 @@ import { nameOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-const targetGone = "the target Pod is gone or has ended";
+const targetGone = "the target Pod has ended or does not exist any more";
 
 /**
- * Says on the VMI that the migration has failed, for the node agents. Field by field, since they write other
- * fields at the same time, and only as long as the state is this migration's.
+ * Writes to the VMI that the migration has failed, for the node agents. Field by field, because
+ * they write other fields at the same time, and only while the state belongs to this migration.
  */
 export function markFailed(pass: MigrationPass): PlanError | undefined {
   const { vmi, draft, uid, time, resources } = pass;

@@ -2,7 +2,7 @@ import { text } from "@virtkit/api/shape";
 import type { MigrationPass } from "./migration-pass.ts";
 import { isFinalMigration } from "./migration-phase.ts";
 
-/** Whether no other migration moves the VMI: one that is over, or gone, does not. */
+/** Whether no other migration is moving the VMI. One that is finished or gone does not count. */
 export function mayMove({ vmi, view, uid, namespace }: MigrationPass): boolean {
   const current = text(vmi.status?.migrationState?.migrationUid);
   if (current === "" || current === uid) return true;

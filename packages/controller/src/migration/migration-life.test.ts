@@ -39,8 +39,17 @@ const holder: Holder = {
 };
 const claimed: Grant = { state: "Claimed", vmiUID: "vmi-uid", epoch: 1, seq: 3, holder };
 
-/** A guest that runs on n1, and a migration that nobody has looked at. */
-function world(options: { readonly isRemembered?: boolean; readonly podAge?: number } = {}) {
+/** A guest that runs on n1, and a new migration. */
+function world(
+  options: {
+    readonly isRemembered?: boolean;
+    readonly podAge?: number;
+    /** Whether the caches do not show the target Pod. */
+    readonly isTargetUnseen?: () => boolean;
+    /** What others do after the view was read, before a write of the plan arrives. */
+    readonly meanwhile?: (cluster: SmallCluster) => void;
+  } = {},
+) {
   const { podAge = 1_000 } = options;
   const cluster = new SmallCluster();
   const events: string[] = [];
@@ -53,7 +62,10 @@ function world(options: { readonly isRemembered?: boolean; readonly podAge?: num
   });
   const nodes = [node("n1", "m1"), node("n2", "m2")];
   const view = (isLive: boolean): MigrationView => {
-    const pods = cluster.all<PodObject>("pods");
+    const isUnseen = !isLive && options.isTargetUnseen?.() === true;
+    const pods = cluster
+      .all<PodObject>("pods")
+      .filter(({ metadata }) => !isUnseen || metadata?.uid === "pod-uid");
     const migrations = cluster.all<VirtualMachineInstanceMigration>(plurals.migrations);
     const memory = { isRemembered: () => options.isRemembered ?? true, remembered: [] };
     return {
@@ -76,6 +88,7 @@ function world(options: { readonly isRemembered?: boolean; readonly podAge?: num
   const reconciler = migrationReconciler({
     target: {
       write: async (write) => {
+        options.meanwhile?.(cluster);
         const answer = await cluster.write(write);
         if (write.kind !== "create") return answer;
         const creationTimestamp = new Date(sampleNow - podAge).toISOString();
@@ -177,7 +190,7 @@ function targetHolder(given: World): Holder {
   return { ...holder, podUID, containerID: "containerd://2", node: "n2", machineID: "m2" };
 }
 
-/** Up to the moment at which the target listens and says who it is. */
+/** Up to the moment when the target listens and names its incarnation. */
 async function prepare(given: World): Promise<void> {
   await given.settle();
   startTarget(given);
@@ -202,7 +215,7 @@ test("what a migration costs: 8 writes and 2 events", async () => {
   expect(phase(given)).toBe("Succeeded");
   expect(given.cluster.calls).toEqual([
     "create pods",
-    // The node agents are told.
+    // The node agents are told about it.
     `patch ${plurals.vmis}`,
     // PreparingTarget, with the Pod that the guest leaves.
     `patch ${plurals.migrations}`,
@@ -210,11 +223,11 @@ test("what a migration costs: 8 writes and 2 events", async () => {
     `patch ${plurals.vmis}`,
     // Running.
     `patch ${plurals.migrations}`,
-    // Since when the guest is at the target.
+    // Since when the guest has been at the target.
     "patch pods",
-    // Succeeded, with how it went.
+    // Succeeded, with its result.
     `patch ${plurals.migrations}`,
-    // The finalizer goes.
+    // The finalizer is removed.
     `patch ${plurals.migrations}`,
   ]);
   expect(given.events).toEqual(["SuccessfulCreate", "SuccessfulMigration"]);
@@ -230,7 +243,7 @@ test("what a migration costs: 8 writes and 2 events", async () => {
   ]);
 });
 
-test("a target Pod that takes longer than three seconds is shown: one write more", async () => {
+test("a target Pod that takes longer than three seconds is shown, with one more write", async () => {
   const given = world({ podAge: 4_000 });
   await given.settle();
   expect(given.cluster.calls).toEqual(["create pods", `patch ${plurals.migrations}`]);
@@ -241,7 +254,7 @@ test("a target Pod that takes longer than three seconds is shown: one write more
   expect(phase(soon)).toBeUndefined();
 });
 
-test("two controllers that create the target collide, for its name follows from the migration", async () => {
+test("two controllers that create the target collide, because its name follows from the migration", async () => {
   const [a, b] = [world(), world()];
   await a.settle();
   await b.settle();
@@ -270,7 +283,7 @@ test.each([
   expect(grantOf(given).state).toBe("Claimed");
 });
 
-test("a migration that is given up before the hand-off loses its target Pod", async () => {
+test("cancelling a migration before the hand-off deletes its target Pod", async () => {
   const given = world();
   await given.settle();
   startTarget(given, "Pending");
@@ -285,7 +298,7 @@ test("a migration that is given up before the hand-off loses its target Pod", as
   expect(grantOf(given)).toEqual(claimed);
 });
 
-test("a migration that is given up later asks the source, and no Pod is deleted", async () => {
+test("cancelling a migration after the hand-off asks the source and deletes no Pod", async () => {
   const given = world();
   await prepare(given);
   await given.settle();
@@ -301,7 +314,7 @@ test("a migration that is given up later asks the source, and no Pod is deleted"
   expect(given.events).toContain("SuccessfulAbortMigration");
 });
 
-test("a target Pod that ends before the guest moves is reported to the node agents, and the grant is left to them", async () => {
+test("a target Pod that ends before the guest moves is reported to the node agents, who keep the grant", async () => {
   const given = world();
   await prepare(given);
   await given.settle();
@@ -310,4 +323,157 @@ test("a target Pod that ends before the guest moves is reported to the node agen
   expect(phase(given)).toBe("Failed");
   expect(vmiOf(given).status?.migrationState).toMatchObject({ failed: true, completed: true });
   expect(grantOf(given).state).toBe("HandingOver");
+});
+
+test.each([
+  ["is being deleted", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }],
+  ["has ended", { status: { phase: "Failed" as const } }],
+  ["shows that the migration has failed", { status: { migrationState: { failed: true } } }],
+])(
+  "a guest whose VMI %s meanwhile is not handed over: nobody would look after the target",
+  async (_, change) => {
+    let isNow = false;
+    const given = world({
+      meanwhile: (cluster) => {
+        if (!isNow) return;
+        cluster.change<VirtualMachineInstance>(plurals.vmis, "vm", (vmi) => ({
+          ...vmi,
+          metadata: { ...vmi.metadata, ...("metadata" in change ? change.metadata : {}) },
+          status: { ...vmi.status, ...("status" in change ? change.status : {}) },
+        }));
+      },
+    });
+    await prepare(given);
+    isNow = true;
+    await given.reconcile().catch(() => {});
+    expect(grantOf(given)).toEqual(claimed);
+  },
+);
+
+/** The grant is handed over by a migration that is over, and whose VMIM is gone. */
+function handOverBefore(given: World): void {
+  const target = { ...holder, podUID: "earlier", containerID: "containerd://9", node: "n2" };
+  const handover = { target, migrationUID: "earlier-uid" };
+  const grant: Grant = {
+    vmiUID: "vmi-uid",
+    epoch: 1,
+    seq: 4,
+    state: "HandingOver",
+    holder,
+    ...handover,
+  };
+  report(
+    given,
+    { migrationUid: "earlier-uid", completed: true, failed: true },
+    { [grantKey]: encodeGrant(grant) },
+  );
+}
+
+test("node agents are told of a migration only once the handover of an earlier one has come to its end", async () => {
+  const given = world();
+  await given.settle();
+  startTarget(given);
+  handOverBefore(given);
+  await expect(given.settle()).rejects.toThrow(/still being handed over by migration earlier-uid/);
+  expect(vmiOf(given).status?.migrationState?.migrationUid).toBe("earlier-uid");
+  report(given, {}, { [grantKey]: encodeGrant(claimed) });
+  await given.settle();
+  expect(vmiOf(given).status?.migrationState?.migrationUid).toBe("mig-uid");
+});
+
+test("the target's label is set though an earlier migration to the same node had it, and that node's agent takes it away meanwhile", async () => {
+  let isNow = false;
+  const given = world({
+    meanwhile: (cluster) => {
+      if (!isNow) return;
+      isNow = false;
+      cluster.change<VirtualMachineInstance>(plurals.vmis, "vm", ({ metadata, ...vmi }) => ({
+        ...vmi,
+        metadata: { ...metadata, labels: { [labels.nodeName]: "n1" } },
+      }));
+    },
+  });
+  given.cluster.change<VirtualMachineInstance>(plurals.vmis, "vm", (vmi) => ({
+    ...vmi,
+    metadata: {
+      ...vmi.metadata,
+      labels: { ...vmi.metadata?.labels, [labels.migrationTargetNodeName]: "n2" },
+    },
+  }));
+  await given.settle();
+  startTarget(given);
+  isNow = true;
+  await given.reconcile().catch(() => {});
+  await given.settle();
+  expect(vmiOf(given).metadata?.labels?.[labels.migrationTargetNodeName]).toBe("n2");
+});
+
+test("a migration that is given up and has lost its target ends, though its phase does not say that node agents were told", async () => {
+  const given = world();
+  await given.settle();
+  startTarget(given);
+  await given.settle();
+  given.cluster.change<VirtualMachineInstanceMigration>(plurals.migrations, "mig", (each) => ({
+    ...each,
+    metadata: { ...each.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+    status: { phase: "Pending" },
+  }));
+  // As if it were gone: it is nobody's any more.
+  given.cluster.change<PodObject>("pods", String(targetOf(given)?.metadata?.name), (pod) => ({
+    ...pod,
+    metadata: { ...pod.metadata, labels: {}, annotations: {}, ownerReferences: [] },
+  }));
+  await given.settle();
+  expect(given.cluster.present(plurals.migrations, "mig")).toBeUndefined();
+});
+
+test("a migration that fails because another one moves the VMI deletes its target Pod, which that one or the next would wait for", async () => {
+  const given = world();
+  await given.settle();
+  startTarget(given);
+  given.cluster.put(plurals.migrations, {
+    ...given.cluster.find<VirtualMachineInstanceMigration>(plurals.migrations, "mig"),
+    metadata: { namespace: "ns", name: "first", uid: "first-uid" },
+    status: { phase: "Running" },
+  });
+  report(given, { migrationUid: "first-uid" });
+  await given.settle();
+  expect(phase(given)).toBe("Failed");
+  expect(targetOf(given)?.metadata?.deletionTimestamp).toBeDefined();
+});
+
+test("the target Pod of a failed migration is kept if the guest has arrived in it after all", async () => {
+  const given = world();
+  await given.settle();
+  startTarget(given);
+  given.cluster.change<VirtualMachineInstanceMigration>(plurals.migrations, "mig", (each) => ({
+    ...each,
+    status: { phase: "Failed" },
+  }));
+  const arrived: Grant = { ...claimed, epoch: 2, seq: 6, holder: targetHolder(given) };
+  report(given, { migrationUid: "next-uid" }, { [grantKey]: encodeGrant(arrived) });
+  await given.settle();
+  expect(targetOf(given)?.metadata?.deletionTimestamp).toBeUndefined();
+});
+
+test("a migration whose VMI is gone is deleted, and does not wait for an end that nobody brings about", async () => {
+  const given = world();
+  await given.settle();
+  given.cluster.drop(plurals.vmis, "vm");
+  await given.settle();
+  expect(given.cluster.present(plurals.migrations, "mig")).toBeUndefined();
+});
+
+test("a migration has not lost a target Pod that only the caches do not show yet", async () => {
+  let isUnseen = false;
+  const given = world({ isTargetUnseen: () => isUnseen });
+  await given.settle();
+  startTarget(given);
+  given.cluster.change<VirtualMachineInstanceMigration>(plurals.migrations, "mig", (each) => ({
+    ...each,
+    status: { phase: "Scheduling" },
+  }));
+  isUnseen = true;
+  await given.settle();
+  expect(phase(given)).toBe("PreparingTarget");
 });

@@ -25,45 +25,45 @@ import { RunGrant } from "../vmi/run-grant.ts";
 import type { VmiPlanConfig } from "../vmi/vmi-plan-config.ts";
 import type { MigrationView } from "./migration-view.ts";
 
-/** When to look at a migration, or at another one, again although nothing has changed. */
+/** When to look at this or another migration again although nothing has changed. */
 export interface Requeue {
   readonly afterSeconds: number;
-  /** Its place in the queue then: higher goes first. */
+  /** Its place in the queue; higher goes first. */
   readonly priority: number;
-  /** As `namespace/name`, if it is another migration. */
+  /** The key (`namespace/name`) of another migration; by default this one. */
   readonly key?: string;
 }
 
 /** How migrations are carried out. */
 export interface MigrationPlanConfig extends VmiPlanConfig {
   /**
-   * Whether each phase is shown, one in a pass, as KubeVirt does. By default a pass goes as far as it can and
-   * writes once; phases that are over at once are not shown.
+   * Whether each phase is shown, one per pass, as KubeVirt does. By default a pass goes as far as
+   * it can and writes once, so phases that end immediately are not shown.
    */
   readonly phases?: "each" | "reached";
 }
 
-/** One look at a migration: what is known of it, and what it should become. */
+/** One pass over a migration: what is known about it, and what it should become. */
 export class MigrationPass {
   readonly view: MigrationView;
-  /** As it was read, or, in a later round of the pass, as the rounds before it want it. */
+  /** As it was read, or, in a later round of the pass, as earlier rounds want it. */
   migration: VirtualMachineInstanceMigration;
-  /** As it was read, or as this pass has written it. */
+  /** As it was read, or as this pass wrote it. */
   vmi: VirtualMachineInstance;
   readonly config: MigrationPlanConfig;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly draft: PlanDraft;
-  /** As it should be; the rules change it one after the other. */
+  /** The migration as it should be; the rules change it one after the other. */
   status: VirtualMachineInstanceMigrationStatus;
-  /** With what it is compared: a status that says no more than this is not written. */
+  /** What it is compared with: a status that says nothing new is not written. */
   before: VirtualMachineInstanceMigrationStatus;
-  /** Why the last phase that was looked at could not do all its work. */
+  /** Why the last phase could not do all its work. */
   failure: PlanError | undefined;
   /** Whether this pass creates the target Pod. */
   createsTarget = false;
   readonly requeues: Requeue[] = [];
-  /** Absent where the plan is to be KubeVirt's. */
+  /** Absent if the plan should be KubeVirt's. */
   readonly grant: RunGrant | undefined;
   readonly resources: VmResources;
 
@@ -85,12 +85,12 @@ export class MigrationPass {
     this.resources = vmResources(config.cluster.names);
   }
 
-  /** Whether each phase takes a pass of its own. */
+  /** Whether each phase takes its own pass. */
   get isStepwise(): boolean {
     return this.config.phases === "each";
   }
 
-  /** The VMI is written so, which later rounds of the pass see. */
+  /** Writes the VMI like this; later rounds of the pass see the change. */
   wrote(vmi: VirtualMachineInstance): void {
     if (!this.isStepwise) this.vmi = vmi;
   }
@@ -115,7 +115,7 @@ export class MigrationPass {
     return timestamp(this.now);
   }
 
-  /** Whether somebody wants the migration to stop. */
+  /** Whether somebody wants to stop the migration. */
   get isCancelled(): boolean {
     return Boolean(this.migration.metadata?.deletionTimestamp);
   }
@@ -140,18 +140,18 @@ export class MigrationPass {
     this.draft.event({ type, reason, message });
   }
 
-  /** An event that whoever looks at the VMI should see. */
+  /** Adds an event about the VMI. */
   vmiEvent(type: "Normal" | "Warning", reason: string, message: string): void {
     const subject = about(this.vmi, this.resources.vmis);
     this.draft.event({ type, reason, message, about: subject });
   }
 
-  /** Looks again later, before the migrations that only wait to be started. */
+  /** Looks again later, before migrations that only wait to start. */
   recheck(afterSeconds: number): void {
     this.requeue({ afterSeconds, priority: queuePriority.running });
   }
 
-  /** Waits for a turn with all others that wait. */
+  /** Waits for its turn with all others that wait. */
   wait(afterSeconds: number): void {
     this.requeue({ afterSeconds, priority: migrationPriority(this.migration) });
   }

@@ -4,7 +4,7 @@ import { isSet, text } from "@virtkit/api/shape";
 /** Phases before there is a target Pod. */
 const early = ["", "WaitingForSync", "Synchronizing", "Pending"] as const;
 
-/** The phase of a migration; empty for one that nobody has looked at. */
+/** The phase of a migration; empty for a new one. */
 export function phaseOf({ status }: VirtualMachineInstanceMigration): string {
   return text(status?.phase);
 }
@@ -14,19 +14,19 @@ export function isFinalMigration(migration: VirtualMachineInstanceMigration): bo
   return ["Succeeded", "Failed"].includes(phaseOf(migration));
 }
 
-/** Whether a migration counts against the limits by its phase alone. */
+/** Whether the phase of a migration alone makes it count against the limits. */
 export function isUnderWay(migration: VirtualMachineInstanceMigration): boolean {
   const phase = phaseOf(migration);
   if (isFinalMigration(migration) || !hasTarget(phase)) return false;
   return phase !== "Scheduling" || !isSender(migration);
 }
 
-/** Whether there must be a target Pod in a phase. */
+/** Whether there must be a target Pod in this phase. */
 export function hasTarget(phase: string): boolean {
   return !early.some((each) => each === phase);
 }
 
-/** Whether the node agents have been told of the migration in a phase. */
+/** Whether the node agents have been told about the migration in this phase. */
 export function isHandedOffPhase(phase: string): boolean {
   return hasTarget(phase) && phase !== "Scheduling" && phase !== "Scheduled";
 }
@@ -46,12 +46,12 @@ export function isReceiver(migration: VirtualMachineInstanceMigration): boolean 
   return isDecentralized(migration) && isSet(migration.spec?.receive);
 }
 
-/** Whether this cluster makes the target Pod: the guest stays in it, or comes to it. */
+/** Whether this cluster creates the target Pod: the guest stays in this cluster or moves to it. */
 export function isTargetHere(migration: VirtualMachineInstanceMigration): boolean {
   return !isSender(migration);
 }
 
-/** Whether both sides know of each other: within a cluster as soon as the VMI has a migration's state. */
+/** Whether both sides know each other: within a cluster, once the VMI has a migration state. */
 export function isSynchronized(
   { status }: VirtualMachineInstance,
   migration: VirtualMachineInstanceMigration,
@@ -61,7 +61,7 @@ export function isSynchronized(
   return Boolean(state?.sourceState?.migrationUID && state.targetState?.migrationUID);
 }
 
-/** Whether a source in another cluster has said all that the target needs. */
+/** Whether a source in another cluster has provided everything that the target needs. */
 export function isSourceSynchronized({ status }: VirtualMachineInstance): boolean {
   const { sourceState, targetState } = status?.migrationState ?? {};
   return Boolean(
@@ -73,7 +73,7 @@ export function isSourceSynchronized({ status }: VirtualMachineInstance): boolea
   );
 }
 
-/** Whether the VMI's state is that of this very migration. */
+/** Whether the VMI's migration state belongs to this migration. */
 export function isStateOf(
   vmi: VirtualMachineInstance,
   migration: VirtualMachineInstanceMigration,
@@ -82,7 +82,7 @@ export function isStateOf(
   return text(vmi.status?.migrationState?.migrationUid) === text(migration.metadata?.uid);
 }
 
-/** Whether a target node is named, which its agent then prepares. */
+/** Whether a target node is set, so that its agent prepares it. */
 export function isTargetPreparing(
   vmi: VirtualMachineInstance,
   migration: VirtualMachineInstanceMigration,

@@ -1,6 +1,9 @@
+import type { Names } from "@virtkit/api/names";
 import { sameJson } from "@virtkit/api/network";
+import type { VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import { text } from "@virtkit/api/shape";
 import { conditionsOf, findCondition } from "@virtkit/api/status";
+import type { JsonPatchOperation } from "@virtkit/kube";
 import { apiError } from "../plan/api-error.ts";
 import { fieldPatch, valuePatch, versionTest } from "../plan/field-patch.ts";
 import { nameOf } from "../plan/object-name.ts";
@@ -9,7 +12,7 @@ import { created } from "../vmi/own-pods.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 import { isFinalMigration, phaseOf } from "./migration-phase.ts";
 
-/** Brings the migration's status to where it should be, and lets a migration go that is over. */
+/** Updates the migration's status, and releases a migration that is finished. */
 export function writeStatus(pass: MigrationPass): PlanError | undefined {
   reportOtherCluster(pass);
   noteAddresses(pass);
@@ -27,10 +30,15 @@ function canWait(pass: MigrationPass): boolean {
   return phase === "Pending" && pass.before.phase === undefined && isTargetOnItsWay;
 }
 
-/** How long a new target Pod may take before its migration is written to say so; times of objects are whole seconds. */
+/**
+ * How long a new target Pod may take before the migration shows that it waits. Object times are
+ * whole seconds.
+ */
 const patienceSeconds = 3;
 
-/** A Pod that is soon ready takes its migration from nothing to `PreparingTarget` with one write. */
+/**
+ * With a Pod that is ready soon, one write takes its migration from nothing to `PreparingTarget`.
+ */
 function isTargetNew(pass: MigrationPass): boolean {
   const { targetPod, before, now } = pass;
   if (before.phase !== undefined || !targetPod) return false;
@@ -40,14 +48,14 @@ function isTargetNew(pass: MigrationPass): boolean {
   return true;
 }
 
-/** Where another cluster reaches this one. */
+/** The addresses at which another cluster reaches this one. */
 function noteAddresses(pass: MigrationPass): void {
   const { synchronizationAddresses: _, ...status } = pass.status;
   const { synchronizationAddresses: addresses } = pass.view;
   pass.status = addresses ? { ...status, synchronizationAddresses: [...addresses] } : status;
 }
 
-/** What keeps two clusters from agreeing is told where people look. */
+/** Shows people what keeps two clusters from agreeing. */
 function reportOtherCluster(pass: MigrationPass): void {
   const type = "decentralizedMigrationBlocked";
   const failure = findCondition(conditionsOf(pass.vmi), "DecentralizedLiveMigrationFailure");
@@ -64,7 +72,7 @@ function reportOtherCluster(pass: MigrationPass): void {
   });
 }
 
-/** Notes when a phase was reached, and in the first one, which Pod the guest leaves. */
+/** Records when a phase was reached and, in the first one, which Pod the guest leaves. */
 export function notePhase(pass: MigrationPass): void {
   const { phase = "", phaseTransitionTimestamps: times = [] } = pass.status;
   if (phase !== phaseOf(pass.migration) && !times.some((each) => each.phase === phase)) {
@@ -92,23 +100,38 @@ function write({ draft, view, status, resources }: MigrationPass): PlanError | u
   return refusal && apiError(refusal);
 }
 
-/** A migration that is over may go. */
+/** Releases a migration that is finished. */
 function letGo(
   { draft, migration, names, resources }: MigrationPass,
   isWritten: boolean,
 ): PlanError | undefined {
   if (!isFinalMigration(migration)) return undefined;
-  const { finalizers = [] } = migration.metadata ?? {};
-  const left = finalizers.filter((each) => each !== names.finalizers.migration);
-  if (left.length === finalizers.length) return undefined;
+  const operations = releaseOf(migration, names, isWritten);
+  if (!operations) return undefined;
   const refusal = draft.write({
     kind: "patch",
     resource: resources.migrations,
     object: nameOf(migration),
-    operations: [
-      ...(isWritten ? [] : versionTest(migration)),
-      ...valuePatch("/metadata/finalizers", finalizers, left),
-    ],
+    operations,
   });
   return refusal && apiError(refusal);
+}
+
+/**
+ * Takes the finalizer from a migration that nobody needs any more; undefined if it does not have it.
+ *
+ * @param isWritten whether the same pass has written it, so that its version is not the one that was read
+ */
+export function releaseOf(
+  migration: VirtualMachineInstanceMigration,
+  names: Names,
+  isWritten = false,
+): readonly JsonPatchOperation[] | undefined {
+  const { finalizers = [] } = migration.metadata ?? {};
+  const left = finalizers.filter((each) => each !== names.finalizers.migration);
+  if (left.length === finalizers.length) return undefined;
+  return [
+    ...(isWritten ? [] : versionTest(migration)),
+    ...valuePatch("/metadata/finalizers", finalizers, left),
+  ];
 }

@@ -60,7 +60,7 @@ function reach(
 }
 
 function begin(pass: MigrationPass): PlanError | undefined {
-  if (!mayMove(pass)) return failMigration(pass, "another migration moves the VMI");
+  if (!mayMove(pass)) return failMigration(pass, "another migration is moving the VMI");
   if (isReceiver(pass.migration)) return reach(pass, "WaitingForSync", true);
   return reach(pass, isSender(pass.migration) ? "Synchronizing" : "Pending", true);
 }
@@ -97,8 +97,9 @@ function areVolumesThere(pass: MigrationPass): boolean {
 }
 
 /**
- * The target listens; and with a run grant, that names the target, too. A guest that has moved before anybody looked is
- * the target's own by then, and its grant tells of no handover any more.
+ * The target listens, and the run grant, if there is one, names the target. If the guest moved
+ * before anybody looked, it already belongs to the target, and its grant no longer shows a
+ * handover.
  */
 function isTargetReady(pass: MigrationPass): boolean {
   const { vmi } = pass;
@@ -125,7 +126,10 @@ function complete(pass: MigrationPass): PlanError | undefined {
   return reach(pass, "Succeeded", true);
 }
 
-/** Says on the target Pod since when the guest is there: networks outside the cluster follow that. */
+/**
+ * Records on the target Pod since when the guest has been there: networks outside the cluster
+ * follow that.
+ */
 function announceTarget(pass: MigrationPass): PlanError | undefined {
   const { vmi, targetPod, names, draft } = pass;
   const readyAt = vmi.status?.migrationState?.targetNodeDomainReadyTimestamp;
@@ -146,7 +150,7 @@ function announceTarget(pass: MigrationPass): PlanError | undefined {
   return refusal && apiError(refusal);
 }
 
-/** The time as Go prints it, which is what readers of the annotation know. */
+/** The time in Go's format, which readers of the annotation expect. */
 function goTime(time: string): string {
   const [date, clock] = new Date(time).toISOString().split(/[TZ.]/);
   return text(`${date} ${clock} +0000 UTC`);

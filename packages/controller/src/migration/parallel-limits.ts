@@ -2,7 +2,7 @@ import { number, text } from "@virtkit/api/shape";
 import type { MigrationPass } from "./migration-pass.ts";
 import { isFinalMigration, isUnderWay } from "./migration-phase.ts";
 
-/** Whether one more migration may be under way in the cluster, and leave the VMI's node. */
+/** Whether the cluster, and the VMI's node, allow one more migration. */
 export function hasFreePlace({ view, vmi, config }: MigrationPass): boolean {
   const { parallelMigrationsPerCluster, parallelOutboundMigrationsPerNode } =
     config.cluster.migrations;

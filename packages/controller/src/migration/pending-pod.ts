@@ -6,7 +6,9 @@ import { created } from "../vmi/own-pods.ts";
 import { deleteTarget } from "./cancel-target.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-/** Gives a target Pod so much time to start, and less if no node has room for it. */
+/**
+ * Limits how long a target Pod may take to start; the limit is shorter if no node has room for it.
+ */
 export function watchPendingPod(pass: MigrationPass, pod: PodObject): PlanError | undefined {
   const createdAt = created(pod);
   if (pod.status?.phase !== "Pending" || pod.metadata?.deletionTimestamp || createdAt === 0) {
@@ -17,12 +19,12 @@ export function watchPendingPod(pass: MigrationPass, pod: PodObject): PlanError 
   if (isPendingUnschedulable(pod)) {
     reportUnschedulable(pass, pod);
     if (waited >= unschedulableSeconds) {
-      return deleteTarget(pass, pod, `no node was found for it in ${waited} seconds`);
+      return deleteTarget(pass, pod, `no node was found for it within ${waited} seconds`);
     }
     pass.recheck(unschedulableSeconds - waited);
   }
   if (waited >= catchAllSeconds) {
-    return deleteTarget(pass, pod, `it did not start in ${waited} seconds`);
+    return deleteTarget(pass, pod, `it did not start within ${waited} seconds`);
   }
   pass.recheck(catchAllSeconds - waited);
   return undefined;
@@ -31,14 +33,14 @@ export function watchPendingPod(pass: MigrationPass, pod: PodObject): PlanError 
 function reportUnschedulable(pass: MigrationPass, pod: PodObject): void {
   const { vmi } = pass;
   if (vmi.spec.domain.cpu?.model === "host-model" && !hasFittingNode(pass, pod)) {
-    const message = "no other node has the CPU on which the guest was first started";
+    const message = "no other node has the CPU that the guest was started on";
     pass.vmiEvent("Warning", "NoSuitableNodesForHostModelMigration", message);
   }
   const message = `no node has been found for target Pod ${text(pod.metadata?.name)} yet`;
   pass.event("Warning", "migrationTargetPodUnschedulable", message);
 }
 
-/** Whether a node beside the guest's own has what the target Pod asks of a CPU. */
+/** Whether a node other than the guest's has the CPU that the target Pod requires. */
 function hasFittingNode({ view, vmi, names }: MigrationPass, { spec }: PodObject): boolean {
   const { cpuModelMigration, cpuFeature } = names.nodeLabels;
   const wanted = Object.entries(spec?.nodeSelector ?? {}).filter(

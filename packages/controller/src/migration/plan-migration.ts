@@ -15,25 +15,26 @@ import { collectGarbage } from "./collect-garbage.ts";
 import { judgeMigration } from "./judge-migration.ts";
 import { MigrationPass, type MigrationPlanConfig, type Requeue } from "./migration-pass.ts";
 import { isFinalMigration, phaseOf } from "./migration-phase.ts";
-import { notePhase, writeStatus } from "./migration-status.ts";
+import { notePhase, releaseOf, writeStatus } from "./migration-status.ts";
 import type { MigrationView } from "./migration-view.ts";
 import { syncMigration } from "./sync-migration.ts";
 
 /** What was decided about a migration. */
 export interface MigrationPlan extends Plan {
-  /** As it should be; absent if there is no migration, or no VMI for it. */
+  /** As it should be; absent if the migration or its VMI does not exist. */
   readonly status?: VirtualMachineInstanceMigrationStatus;
-  /** When to look again, in the order in which that was decided, with the place in the queue. */
+  /** When to look again, in the order of the decisions, with the place in the queue. */
   readonly requeues?: readonly Requeue[];
-  /** Nothing is planned: what is to be decided needs a view that was read live. */
+  /** Nothing is planned: the decision needs a view that was read live. */
   readonly needsLiveRead?: true;
 }
 
 /**
- * What to do about a migration: its target Pod, the handoff to the node agents of both sides, its phase.
+ * Decides what to do about a migration: its target Pod, the handoff to the node agents of both
+ * sides, its phase.
  *
  * @param now milliseconds since the epoch.
- * @param outcomes of the first writes, if the plan is made again after a refusal; see `carryOut`.
+ * @param outcomes of the first writes, if the plan is made again after a refusal; see `carryOut`
  */
 export function planMigration(
   view: MigrationView,
@@ -63,12 +64,15 @@ function decide(pass: MigrationPass): PlanError | undefined {
   return undefined;
 }
 
-/** Every phase has its work and its end; where the next one is reached at once, it has its turn, too. */
+/**
+ * Every phase has its work and its end. If the next phase is reached immediately, it runs in the
+ * same pass.
+ */
 function advanceRounds(pass: MigrationPass): PlanError | undefined {
   for (;;) {
     const { phase } = pass.status;
     pass.failure = pass.view.isBehind ? undefined : syncMigration(pass);
-    // KubeVirt writes what it notes while it works only together with something else.
+    // KubeVirt writes what it records while it works only together with something else.
     if (pass.isStepwise) pass.before = pass.status;
     const error = judgeMigration(pass);
     if (error) return error;
@@ -78,7 +82,7 @@ function advanceRounds(pass: MigrationPass): PlanError | undefined {
   }
 }
 
-/** A place is free: those that wait at the front of the queue look whether it is theirs. */
+/** A place is free: the migrations at the front of the queue check whether it is theirs. */
 function wakePending(pass: MigrationPass): void {
   const waiting = pass.view.migrations
     .filter((each) => phaseOf(each) === "Pending")
@@ -98,7 +102,7 @@ function hasSeenVersion({ migration }: MigrationView, { cluster }: VmiPlanConfig
   return observedVersion(migration, cluster.names).length === 0;
 }
 
-/** Written in this version of the API: the API server then stores it so, too. */
+/** Written in this version of the API, so that the API server stores it in this version. */
 function stampVersion(
   { migration }: MigrationView,
   { cluster: { names } }: VmiPlanConfig,
@@ -120,18 +124,21 @@ function stampVersion(
   return refusal && apiError(refusal);
 }
 
-/** A migration outlives its VMI only until somebody looks. */
+/** A migration outlives its VMI only until the next pass. */
 function deleteOrphan(
   { migration }: MigrationView,
-  { cluster: { names } }: VmiPlanConfig,
+  { cluster: { names }, phases }: MigrationPlanConfig,
   draft: PlanDraft,
 ): PlanError | undefined {
-  if (migration?.metadata?.deletionTimestamp) return undefined;
-  const refusal = draft.write({
-    kind: "delete",
-    resource: vmResources(names).migrations,
-    object: nameOf(migration),
-    uid: uidOf(migration),
-  });
+  const resource = vmResources(names).migrations;
+  const object = nameOf(migration);
+  if (!migration?.metadata?.deletionTimestamp) {
+    const refusal = draft.write({ kind: "delete", resource, object, uid: uidOf(migration) });
+    return refusal && apiError(refusal);
+  }
+  // KubeVirt leaves it as it is; if it had not ended before its VMI was gone, it stays forever.
+  if (phases === "each") return undefined;
+  const operations = releaseOf(migration, names);
+  const refusal = operations && draft.write({ kind: "patch", resource, object, operations });
   return refusal && apiError(refusal);
 }

@@ -16,19 +16,20 @@ export const jobResource: Resource = defineResource({
   kind: "Job",
 });
 
-/** The name of the job that looks after the state of a migration. */
+/** The name of the job that checks the state of a migration. */
 export function recoveryJobName(migration: string): string {
   return `recover-${migration}`;
 }
 
-/** By this the job says that the file is not there, which is an answer and not a fault. */
+/** The job's exit code if the file does not exist. That is an answer, not a failure. */
 const notMoved = 42;
 
 /**
- * Finds out whether a guest had moved when its migration was interrupted: QEMU leaves a file with the
- * source's state. A job looks for it, and the state of the side that has the guest is kept.
+ * Determines whether the guest had moved when its migration was interrupted: QEMU leaves a file
+ * with the source's state. A job looks for it, and the state of the side that has the guest is
+ * kept.
  *
- * @returns what the migration has come to, or why that is not known yet.
+ * @returns the result of the migration, or why it is not known yet
  */
 export function recoverState(pass: MigrationPass): "Succeeded" | "Failed" | PlanError {
   const { sourcePersistentStatePVCName: source, targetPersistentStatePVCName: target } =
@@ -41,7 +42,8 @@ export function recoverState(pass: MigrationPass): "Succeeded" | "Failed" | Plan
     return moveState(pass) ?? "Succeeded";
   }
   const failed = findCondition(conditions, "Failed");
-  if (failed?.status !== "True") return failedPass("the job that looks for the state still runs");
+  if (failed?.status !== "True")
+    return failedPass("the job that looks for the state is still running");
   if (failed.reason === "PodFailurePolicy") return dropTargetState(pass) ?? "Failed";
   pass.draft.write({
     kind: "delete",
@@ -50,7 +52,7 @@ export function recoverState(pass: MigrationPass): "Succeeded" | "Failed" | Plan
     uid: uidOf(job),
   });
   return failedPass(
-    `the job that looks for the state failed and is tried again: ${failed.message}`,
+    `the job that looks for the state failed and will be tried again: ${failed.message}`,
   );
 }
 

@@ -6,13 +6,13 @@ import type { PlanError } from "../plan/plan.ts";
 import { failedPass } from "./failed-pass.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-/** The user that guests run as if not as root. */
+/** The user that guests run as when they do not run as root. */
 const unprivilegedUser = 107;
 
 /**
- * Has the target run as the user that the cluster now wants: a migration also changes that.
+ * Makes the target run as the user that the cluster wants now: a migration changes that, too.
  *
- * @returns the VMI as it is then
+ * @returns the VMI with that user
  */
 export function setRuntimeUser(pass: MigrationPass): {
   readonly vmi: VirtualMachineInstance;
@@ -37,7 +37,7 @@ export function setRuntimeUser(pass: MigrationPass): {
   return { vmi: { ...vmi, metadata: { ...vmi.metadata, annotations }, status } };
 }
 
-/** Older launchers know a guest that does not run as root by an annotation. */
+/** Older launchers recognise a guest that does not run as root by an annotation. */
 function markUser({ vmi, names }: MigrationPass, user: number): TextMap {
   const { nonRoot } = names.annotations;
   const { [nonRoot]: _, ...others } = vmi.metadata?.annotations ?? {};

@@ -14,8 +14,9 @@ import type { MigrationPass } from "./migration-pass.ts";
 import { isDecentralized, isReceiver } from "./migration-phase.ts";
 
 /**
- * Sees to a claim for the state of the guest's TPM and firmware at the target. One that many nodes can
- * mount serves both sides; else the target gets its own, which becomes the guest's when it has moved.
+ * Provides a claim for the state of the guest's TPM and firmware at the target. A claim that many
+ * nodes can mount serves both sides; otherwise the target gets its own, which becomes the guest's
+ * after the move.
  */
 export function prepareTargetState(pass: MigrationPass): "ready" | "wait" | PlanError {
   const { vmi, migration } = pass;
@@ -47,7 +48,7 @@ function createClaim(pass: MigrationPass, source: string): "wait" | PlanError {
   const object = newStateClaim({ vmi, view, config }, labels);
   if (!object) {
     return failedPass(
-      "no StorageClass is the default; set vmStateStorageClass, or mark one as default",
+      "there is no default StorageClass; set vmStateStorageClass, or mark a StorageClass as default",
     );
   }
   const claim = config.podNames === "generated" ? object : derivedName(object, uid);
@@ -63,7 +64,7 @@ function currentClaimName({ vmi }: MigrationPass): string {
   return text(volume?.persistentVolumeClaimInfo?.claimName);
 }
 
-/** The claim of the target's own, by the migration's status or by its label. */
+/** The target's own claim, by the migration's status or by its label. */
 function targetClaim(pass: MigrationPass): ClaimObject | undefined {
   const named = pass.status.migrationState?.targetPersistentStatePVCName;
   return named ? pass.view.claims.find((each) => nameOf(each).name === named) : labelledClaim(pass);
@@ -86,7 +87,7 @@ function noteClaims(pass: MigrationPass, source: string, target: string): void {
   };
 }
 
-/** The claims of both sides; undefined if they are one, or if the target has none. */
+/** The claims of both sides; undefined if they are the same, or if the target has none. */
 function apart({ migration }: MigrationPass): { source: string; target: string } | undefined {
   const { sourcePersistentStatePVCName, targetPersistentStatePVCName } =
     migration.status?.migrationState ?? {};
@@ -95,13 +96,13 @@ function apart({ migration }: MigrationPass): { source: string; target: string }
   return target === "" || source === target ? undefined : { source, target };
 }
 
-/** The guest did not move: what was made for its state at the target goes. */
+/** The guest did not move: deletes what was made for its state at the target. */
 export function dropTargetState(pass: MigrationPass): PlanError | undefined {
   const claims = apart(pass);
   return claims && deleteClaim(pass, claims.target);
 }
 
-/** The guest has moved: the target's claim becomes the guest's, and the source's goes. */
+/** The guest has moved: the target's claim becomes the guest's, and the source's is deleted. */
 export function moveState(pass: MigrationPass): PlanError | undefined {
   const { migration, draft, names, name, namespace } = pass;
   const { sourcePersistentStatePVCName: source, targetPersistentStatePVCName: target } =
@@ -111,11 +112,11 @@ export function moveState(pass: MigrationPass): PlanError | undefined {
   }
   if (source === target) return undefined;
   const claim = labelledClaim(pass);
-  if (!claim) return failedPass("the claim with the guest's state at the target is not there");
+  if (!claim) return failedPass("the claim with the guest's state at the target does not exist");
   const vmiName = text(migration.spec?.vmiName);
   const owner = claim.metadata?.labels?.[stateClaimLabel];
   if (owner !== undefined && owner !== vmiName) {
-    return failedPass(`the claim with the guest's state at the target is VMI ${owner}'s`);
+    return failedPass(`the claim with the guest's state at the target belongs to VMI ${owner}`);
   }
   const mark = jsonPointer("metadata", "labels", names.labels.migrationName);
   const operations: readonly JsonPatchOperation[] = [
@@ -133,7 +134,7 @@ export function moveState(pass: MigrationPass): PlanError | undefined {
   return source ? deleteClaim(pass, source) : undefined;
 }
 
-/** A claim that the view does not show is gone, or will be shown. */
+/** A claim that the view does not show is gone, or will be shown later. */
 function deleteClaim({ view, draft }: MigrationPass, name: string): PlanError | undefined {
   const claim = view.claims.find((each) => nameOf(each).name === name);
   if (!claim) return undefined;

@@ -8,8 +8,8 @@ const defaultTimeoutSeconds = 300;
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /**
- * Whether a node's agent gave a sign of life lately; undefined if its heartbeat cannot be read. A node that
- * is gone gives none.
+ * Whether a node's agent has sent a heartbeat recently; undefined if the heartbeat cannot be read.
+ * A node that does not exist has none.
  */
 export function isResponsive(
   node: KubeObject | undefined,

@@ -2,7 +2,10 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, isSet, objects, text } from "@virtkit/api/shape";
 import type { KubeObject } from "@virtkit/kube";
 
-/** The VMIs for which no Pod lives: only one that names the VMI as its controller, by UID, is its Pod. */
+/**
+ * The VMIs without a living Pod. A Pod belongs to a VMI only if it names the VMI as its controller,
+ * by UID.
+ */
 export function withoutLivePod(
   vmis: readonly VirtualMachineInstance[],
   pods: readonly KubeObject[],
@@ -13,7 +16,10 @@ export function withoutLivePod(
   );
 }
 
-/** Whether something may still run in a Pod. One that is being deleted lives until its containers have ended. */
+/**
+ * Whether something may still run in a Pod. A Pod that is being deleted lives until its containers
+ * have ended.
+ */
 function isAlive(pod: KubeObject): boolean {
   const phase = at(pod, "status", "phase");
   if (phase === "Succeeded" || phase === "Failed") return false;

@@ -5,7 +5,7 @@ import { nodeReconciler } from "./node-reconciler.ts";
 
 const { annotations, nodeLabels } = names();
 
-test("a node without a sign of life is taken out of scheduling, and looked at again", async () => {
+test("a node without a recent heartbeat becomes unschedulable and is looked at again", async () => {
   const writes: PlannedWrite[] = [];
   const events: unknown[] = [];
   const node = {

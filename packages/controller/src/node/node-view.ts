@@ -5,7 +5,7 @@ import type { KubeObject } from "@virtkit/kube";
 /** What is known about a node. Everything except the node itself is read live. */
 export interface NodeView {
   readonly name: string;
-  /** Absent if there is no such node any more. */
+  /** Absent if the node does not exist any more. */
   readonly node?: KubeObject | undefined;
   /** The VMIs whose label says that they run here. */
   readonly vmis: readonly VirtualMachineInstance[];
@@ -15,14 +15,14 @@ export interface NodeView {
   readonly daemonSets: readonly KubeObject[];
 }
 
-/** How nodes are judged. */
+/** How to judge nodes. */
 export interface NodePlanConfig {
   readonly names?: Names;
   /** How old a heartbeat may be. By default 5 minutes. */
   readonly heartbeatTimeoutSeconds?: number;
   /**
-   * Whether a node that never had a heartbeat counts as responsive. By default it does not: nobody looks
-   * after its VMIs. KubeVirt trusts it for ever.
+   * Whether a node that never had a heartbeat counts as responsive. By default it does not, because
+   * nobody looks after its VMIs. KubeVirt trusts such a node forever.
    */
   readonly trustSilentNodes?: boolean;
 }

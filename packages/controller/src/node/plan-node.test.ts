@@ -66,14 +66,14 @@ test("a VMI with a living Pod does not fail; a Pod that merely carries the label
   expect(withPod("u1", false)).toEqual(["patch nodes", "patch virtualmachineinstances"]);
 });
 
-test("a VMI fails only in the phase that was seen", () => {
+test("a VMI fails only if it is still in the phase that was seen", () => {
   const [, write] = planNode(view("2025-12-31T23:00:00Z"), {}, now).writes;
   expect(write).toMatchObject({
     operations: [{ op: "test", path: "/status/phase", value: "Running" }, {}, {}],
   });
 });
 
-test("if one VMI cannot be failed the others are, and the pass is repeated", () => {
+test("if one VMI cannot be failed, the others still are, and the pass is repeated", () => {
   const given = view("2025-12-31T23:00:00Z");
   const [vmi] = given.vmis;
   const other = { ...vmi, metadata: { namespace: "ns", name: "other", uid: "u2" } };

@@ -15,9 +15,9 @@ const recheckSeconds = 60;
 const unresponsive = "NodeUnresponsive";
 
 /**
- * What to do about a node: a node without a heartbeat is made unschedulable, and its VMIs whose Pods have ended
- * fail. A VMI that fails here keeps its finalizer until its Pods are proven to have ended, so that nothing starts a
- * second copy.
+ * Decides what to do about a node: a node without a heartbeat is made unschedulable, and its VMIs
+ * whose Pods have ended fail. A VMI that fails here keeps its finalizer until its Pods are proven
+ * to have ended, so that nothing starts a second copy.
  *
  * @param now milliseconds since the epoch.
  */
@@ -29,7 +29,7 @@ export function planNode(
 ): Plan {
   const draft = new PlanDraft(outcomes);
   const responsive = isResponsive(view.node, config, now);
-  // A heartbeat that nobody can read says nothing, and will say no more in a minute.
+  // A heartbeat that cannot be read does not become readable by waiting.
   if (responsive === undefined) return draft.finish();
   if (!responsive) {
     const failure = markUnresponsive(view, config, draft) ?? judgeVmis(view, config, draft);
@@ -47,7 +47,7 @@ function markUnresponsive(
   const label = names.nodeLabels.schedulable;
   const labels = node?.metadata.labels ?? {};
   if (!node || labels[label] !== "true") return undefined;
-  const message = "its node agent gives no sign of life; no VMI is scheduled here";
+  const message = "the node agent does not respond; no VMI is scheduled here";
   draft.event({ type: "Normal", reason: unresponsive, message, about: node });
   const refusal = draft.write({
     kind: "patch",
@@ -55,7 +55,7 @@ function markUnresponsive(
     object: { name },
     operations: mapPatch(["metadata", "labels"], labels, { ...labels, [label]: "false" }),
   });
-  return refusal && `node ${name} could not be taken out of scheduling: ${refusal.message}`;
+  return refusal && `node ${name} could not be made unschedulable: ${refusal.message}`;
 }
 
 function judgeVmis(view: NodeView, config: NodePlanConfig, draft: PlanDraft): string | undefined {
@@ -66,7 +66,7 @@ function judgeVmis(view: NodeView, config: NodePlanConfig, draft: PlanDraft): st
   return reportOrphans(view, config, draft) ?? failVmis(active, view, config, draft);
 }
 
-/** A node with VMIs on which no node agent runs, and none will come: a person has to look. */
+/** Reports a node that has VMIs but no node agent, and will not get one: a person has to look. */
 function reportOrphans(
   { node, pods, daemonSets }: NodeView,
   { names = namesOf() }: NodePlanConfig,
@@ -77,16 +77,16 @@ function reportOrphans(
   if (!node || pods.some(isAgent)) return undefined;
   const [daemonSet, ...others] = daemonSets.filter(isAgent);
   if (!daemonSet || others.length > 0) {
-    return `there must be one DaemonSet of node agents, and there are ${daemonSet ? others.length + 1 : 0}`;
+    return `there must be exactly one DaemonSet of node agents, but there are ${daemonSet ? others.length + 1 : 0}`;
   }
   if (isSettled(daemonSet)) {
-    const message = "it has VMIs and no node agent; run one here to move or remove them";
+    const message = "the node has VMIs but no node agent; run an agent here to move or remove them";
     draft.event({ type: "Warning", reason: unresponsive, message, about: node });
   }
   return undefined;
 }
 
-/** Whether the DaemonSet has as many Pods as it wants, so that none is on its way. */
+/** Whether the DaemonSet has all its Pods, so that none is still to come. */
 function isSettled(daemonSet: KubeObject): boolean {
   const count = (field: string): number => Number(at(daemonSet, "status", field) ?? 0);
   const desired = count("desiredNumberScheduled");
@@ -101,7 +101,7 @@ function failVmis(
 ): string | undefined {
   const failures = withoutLivePod(vmis, objects(pods)).flatMap((vmi) => {
     const { metadata = {}, status } = vmi;
-    const message = `the agent of node ${name} gives no sign of life, and no Pod of the VMI lives`;
+    const message = `the agent of node ${name} does not respond, and the VMI has no living Pod`;
     draft.event({ type: "Normal", reason: unresponsive, message, about: vmi });
     const refusal = draft.write({
       kind: "patch",
@@ -113,7 +113,9 @@ function failVmis(
         { op: "add", path: "/status/reason", value: unresponsive },
       ],
     });
-    return refusal ? [`VMI ${text(metadata.name)} could not be failed: ${refusal.message}`] : [];
+    return refusal
+      ? [`VMI ${text(metadata.name)} could not be marked as failed: ${refusal.message}`]
+      : [];
   });
   return failures.length > 0 ? failures.join("; ") : undefined;
 }

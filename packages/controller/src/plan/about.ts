@@ -1,7 +1,7 @@
 import { at, object } from "@virtkit/api/shape";
 import { apiVersionOf, type KubeObject, type Resource } from "@virtkit/kube";
 
-/** An object as the subject of an event; objects from lists do not say what they are. */
+/** An object as the subject of an event. Objects from lists do not have a kind. */
 export function about(subject: unknown, resource: Resource): KubeObject {
   const { kind } = resource;
   const metadata = object(at(subject, "metadata")) as KubeObject["metadata"];

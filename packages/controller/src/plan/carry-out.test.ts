@@ -40,7 +40,7 @@ function refusing(errors: Readonly<Record<string, Error>>): PlanTarget & { asked
 const status = (reason: string, code: number) =>
   new KubeError("KUBE_STATUS", `it says ${reason}`, { status: code, reason });
 
-/** Replaces a Pod; if the old one cannot be deleted there is no new one. */
+/** Replaces a Pod. If the old one cannot be deleted, there is no new one. */
 function replace(outcomes: readonly WriteOutcome[]): Plan {
   const draft = new PlanDraft(outcomes);
   const refusal = draft.write(remove("old"));
@@ -53,7 +53,7 @@ function replace(outcomes: readonly WriteOutcome[]): Plan {
   return draft.finish();
 }
 
-test("writes are carried out in order, and the plan is made once", async () => {
+test("carries out writes in order and makes the plan once", async () => {
   const target = refusing({});
   let made = 0;
   const plan = await carryOut((outcomes) => {
@@ -65,7 +65,7 @@ test("writes are carried out in order, and the plan is made once", async () => {
   expect(made).toBe(1);
 });
 
-test("after a refusal the plan is made anew, and what was done is not done again", async () => {
+test("makes the plan again after a refusal and does not repeat what was done", async () => {
   const target = refusing({ old: status("InternalError", 500) });
   const plan = await carryOut(replace, target);
   expect(target.asked).toEqual(["old"]);
@@ -73,23 +73,23 @@ test("after a refusal the plan is made anew, and what was done is not done again
   expect(plan.events.map(({ reason }) => reason)).toEqual(["FailedDelete"]);
 });
 
-test("what was to be deleted and is gone counts as done", async () => {
+test("counts the deletion of a missing object as done", async () => {
   const target = refusing({ old: status("NotFound", 404) });
   expect((await carryOut(replace, target)).error).toBeUndefined();
   expect(target.asked).toEqual(["old", "new"]);
 });
 
-test("no answer is a refusal, for nobody knows whether the write happened", async () => {
+test("treats a missing answer as a refusal, because the write may or may not have happened", async () => {
   const target = refusing({ old: new KubeError("KUBE_TIMEOUT", "no answer") });
   expect((await carryOut(replace, target)).error).toMatchObject({ reason: "FailedDelete" });
 });
 
-test("a mistake in a program is no refusal", async () => {
+test("does not treat a programming error as a refusal", async () => {
   const target = refusing({ old: new TypeError("oops") });
   await expect(carryOut(replace, target)).rejects.toThrow("oops");
 });
 
-test("a pass that was told to stop stops", async () => {
+test("stops when the pass is aborted", async () => {
   const controller = new AbortController();
   const target: PlanTarget = {
     write: async () => {

@@ -10,9 +10,9 @@ export interface PlanTarget {
 /**
  * Carries out a plan, one write after the other.
  *
- * `decide` is pure: it takes the outcomes of the writes so far, in order, and assumes that all others succeed. It
- * is called again only if a write is refused, and then returns what follows from that; the writes before the
- * refused one must stay the same. Returns the plan as it was carried out.
+ * `decide` is pure: it takes the outcomes of the writes so far, in order, and assumes that all
+ * others succeed. It is called again only if a write is refused, and then returns what follows from
+ * that; the writes before the refused one must stay the same. Returns the plan as carried out.
  */
 export async function carryOut<P extends Plan>(
   decide: (outcomes: readonly WriteOutcome[]) => P,

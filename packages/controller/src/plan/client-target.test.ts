@@ -23,7 +23,7 @@ function recordingClient(): PlanClient & { calls: unknown[][] } {
 const subresources = names().groups.subresources;
 const object = { namespace: "ns", name: "a" };
 
-test("a deletion names the UID, so that a namesake lives on", async () => {
+test("deletes by UID, so that a later object of the same name survives", async () => {
   const client = recordingClient();
   await clientTarget(client, { subresources }).write({
     kind: "delete",
@@ -34,7 +34,7 @@ test("a deletion names the UID, so that a namesake lives on", async () => {
   expect(client.calls).toMatchObject([["delete", {}, object, { preconditions: { uid: "u" } }]]);
 });
 
-test("a call goes to the subresources of the VMI", async () => {
+test("sends calls to the subresources of the VMI", async () => {
   const client = recordingClient();
   await clientTarget(client, { subresources }).write({
     kind: "call",
@@ -47,7 +47,7 @@ test("a call goes to the subresources of the VMI", async () => {
   expect(client.calls).toMatchObject([["request", { method: "PUT", path, body: { name: "v" } }]]);
 });
 
-test("creates and patches go to their subresource", async () => {
+test("sends creates and patches to their subresource", async () => {
   const client = recordingClient();
   const target = clientTarget(client, { subresources });
   await target.write({ kind: "create", resource: podResource, object: { metadata: object } });

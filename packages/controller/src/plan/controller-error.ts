@@ -1,19 +1,21 @@
 /** The kind of a {@link ControllerError}, for programs. */
 export type ControllerErrorCode =
-  /** A pass could not do all that it should; it is to be repeated. */
+  /** A pass could not do everything that it should; repeat it. */
   | "CONTROLLER_PASS_INCOMPLETE"
-  /** What is known is not complete yet, so that nothing may be decided. */
+  /** Not enough is known yet to decide anything. */
   | "CONTROLLER_NOT_SYNCED";
 
 /** Details of a {@link ControllerError}. */
 export interface ControllerErrorOptions extends ErrorOptions {
-  /** The object that it is about, as `namespace/name`. */
+  /** The object concerned, as `namespace/name`. */
   readonly path?: string | undefined;
-  /** As the VMI's condition or the API server gives it. */
+  /** The reason given by the VMI's condition or by the API server. */
   readonly reason?: string | undefined;
 }
 
-/** The one error class of this package. The message names the object, what was found, and what follows. */
+/**
+ * The error class of this package. The message names the object, what was found, and what follows.
+ */
 export class ControllerError extends Error {
   override readonly name = "ControllerError";
   readonly code: ControllerErrorCode;

@@ -1,13 +1,13 @@
 import { sha256 } from "@virtkit/api/hash";
 
-/** An object that the API server is to name. */
+/** An object whose name the API server would generate. */
 interface Unnamed {
   readonly metadata: { readonly name?: string; readonly generateName?: string };
 }
 
 /**
- * The object with a name that follows from what it is made for, in place of one that the API server would
- * draw: two controllers that make it collide.
+ * The object with a name derived from what it is made for, instead of one that the API server
+ * generates: two controllers that create it collide.
  */
 export function derivedName<T extends Unnamed>(object: T, seed: string): T {
   const { generateName = "", ...metadata } = object.metadata;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fieldPatch, sameFields, valuePatch, versionTest } from "./field-patch.ts";
 
-test("only fields that differ are written, each tested first", () => {
+test("writes only fields that differ, and tests each first", () => {
   expect(fieldPatch("/status", { a: 1, b: [1], "c/d": 2 }, { a: 1, b: [2], e: 3 })).toEqual([
     { op: "test", path: "/status/b", value: [1] },
     { op: "replace", path: "/status/b", value: [2] },
@@ -12,19 +12,19 @@ test("only fields that differ are written, each tested first", () => {
   ]);
 });
 
-test("an object that is not there is added whole", () => {
+test("adds a missing object whole", () => {
   expect(fieldPatch("/status", undefined, { a: 1 })).toEqual([
     { op: "test", path: "/status", value: null },
     { op: "add", path: "/status", value: { a: 1 } },
   ]);
 });
 
-test("equal values need no patch", () => {
+test("makes no patch for equal values", () => {
   expect(valuePatch("/a", { x: [1] }, { x: [1] })).toEqual([]);
   expect(valuePatch("/a", null, undefined)).toEqual([]);
 });
 
-test("the version that was read is demanded if it is known", () => {
+test("tests the version that was read, if it is known", () => {
   const path = "/metadata/resourceVersion";
   expect(versionTest({ metadata: { resourceVersion: "7" } })).toEqual([
     { op: "test", path, value: "7" },
@@ -32,7 +32,7 @@ test("the version that was read is demanded if it is known", () => {
   expect(versionTest({})).toEqual([]);
 });
 
-test("a field that says nothing is as good as none", () => {
+test("treats an empty field like a missing one", () => {
   expect(sameFields({ replicas: 0, paused: false, list: [] }, undefined)).toBe(true);
   expect(sameFields({ replicas: 1 }, {})).toBe(false);
 });

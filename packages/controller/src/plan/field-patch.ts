@@ -4,10 +4,11 @@ import type { JsonPatchOperation } from "@virtkit/kube";
 import { jsonPointer } from "./json-pointer.ts";
 
 /**
- * The JSON patch that turns the fields of one object into those of another. Each field that changes is
- * tested first, so that the patch fails if somebody else was faster; `null` tests that there is none.
+ * The JSON patch that turns the fields of one object into those of another. Each field that changes
+ * is tested first, so that the patch fails if somebody else has changed it; `null` tests that the
+ * field is missing.
  *
- * @param path of the object, as `/status`
+ * @param path of the object, such as `/status`
  */
 export function fieldPatch(
   path: string,
@@ -37,13 +38,13 @@ export function valuePatch(
   return [test, { op: isSet(before) ? "replace" : "add", path, value: after }];
 }
 
-/** Makes a patch fail if the object is not the one that was read any more, in whatever field. */
+/** Makes a patch fail if any field of the object has changed since it was read. */
 export function versionTest(object: unknown): readonly JsonPatchOperation[] {
   const value = text(at(object, "metadata", "resourceVersion"));
   return value === "" ? [] : [{ op: "test", path: "/metadata/resourceVersion", value }];
 }
 
-/** Whether two objects say the same: a field that is empty, 0 or false says no more than a missing one. */
+/** Whether two objects mean the same: a field that is empty, 0 or false equals a missing one. */
 export function sameFields(a: unknown, b: unknown): boolean {
   return isDeepStrictEqual(saying(a), saying(b));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readRequirements, readSelector } from "./label-selector.ts";
 
-test("a selector is shown as the scale subresource shows it, by key", () => {
+test("writes a selector as the scale subresource shows it, sorted by key", () => {
   const selector = readSelector({
     matchLabels: { zone: "a", app: "x" },
     matchExpressions: [
@@ -14,7 +14,7 @@ test("a selector is shown as the scale subresource shows it, by key", () => {
   expect(selector?.matches({ app: "x", zone: "a", tier: "db", old: "" })).toBe(false);
 });
 
-test("an empty selector selects all, none at all nothing", () => {
+test("an empty selector selects everything, a missing one nothing", () => {
   expect(readSelector({})?.matches({})).toBe(true);
   expect(readSelector(undefined)?.matches({})).toBe(false);
 });
@@ -24,11 +24,11 @@ test.each([
   { operator: "Exists", values: ["x"] },
   { operator: "Near", values: ["x"] },
   { operator: "Gt", values: ["many"] },
-])("the API server would not allow $operator $values", ({ operator, values }) => {
+])("rejects $operator $values, as the API server does", ({ operator, values }) => {
   expect(readSelector({ matchExpressions: [{ key: "a", operator, values }] })).toBeUndefined();
 });
 
-test("numbers are compared as numbers", () => {
+test("compares numbers as numbers", () => {
   const selector = readRequirements([{ key: "cores", operator: "Gt", values: ["9"] }]);
   expect(["10", "9", "x", undefined].map((cores) => selector?.matches({ cores }))).toEqual([
     true,

@@ -1,7 +1,7 @@
 import type { LabelSelector } from "@virtkit/api/schema";
 import { entry, isSet, objects, text } from "@virtkit/api/shape";
 
-/** A label selector that has been read. */
+/** A parsed label selector. */
 export interface Selector {
   matches(labels: unknown): boolean;
   /** As the scale subresource shows it: `app=x,tier in (a,b)`. */
@@ -14,7 +14,10 @@ interface Requirement {
   matches(value: string | undefined): boolean;
 }
 
-/** Reads a selector; `undefined` for one that the API server's own rules do not allow. None selects nothing. */
+/**
+ * Parses a selector; `undefined` if the API server's rules do not allow it. A missing selector
+ * selects nothing.
+ */
 export function readSelector(selector: LabelSelector | undefined): Selector | undefined {
   if (!isSet(selector)) return { matches: () => false, text: "" };
   const required: (Requirement | undefined)[] = [
@@ -24,7 +27,7 @@ export function readSelector(selector: LabelSelector | undefined): Selector | un
   return selectorOf(required);
 }
 
-/** Reads requirements as node selectors write them, with `Gt` and `Lt` as well. */
+/** Parses requirements as node selectors write them, with `Gt` and `Lt` as well. */
 export function readRequirements(requirements: unknown): Selector | undefined {
   return selectorOf(objects(requirements).map(readRequirement));
 }

@@ -5,8 +5,8 @@ import { jsonPointer } from "./json-pointer.ts";
 export type TextMap = Readonly<Record<string, string>>;
 
 /**
- * The operations that turn one map of labels or annotations into another, key by key: what others write
- * under other keys in the meantime stays.
+ * The operations that turn one map of labels or annotations into another, key by key: what others
+ * write under other keys meanwhile is kept.
  */
 export function mapPatch(
   path: readonly string[],

@@ -1,7 +1,7 @@
 import { ControllerError } from "./controller-error.ts";
 
-/** What a reconciler throws as long as its caches have not seen everything. */
+/** The error that a reconciler throws until its caches have synced. */
 export function notSynced(kind: string, key: string): ControllerError {
-  const message = `not everything around ${kind} ${key} has been seen yet`;
+  const message = `the caches have not synced everything around ${kind} ${key} yet`;
   return new ControllerError("CONTROLLER_NOT_SYNCED", message, { path: key });
 }

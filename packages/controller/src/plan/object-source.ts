@@ -1,6 +1,6 @@
 import type { ObjectName } from "@virtkit/kube";
 
-/** What is known about one object. Until a cache has seen everything, an object that it lacks may exist. */
+/** What is known about one object. Until a cache has synced, an object that it lacks may exist. */
 export type Known<T> =
   | { readonly state: "present"; readonly object: T }
   | { readonly state: "absent" | "unknown" };
@@ -17,7 +17,7 @@ export interface ObjectSource<T, Index extends string = never> {
   byIndex(index: Index, value: string): KnownList<T>;
 }
 
-/** Thrown out of a view that is being put together, and caught where it began. */
+/** Thrown while a view is being built, and caught where that began. */
 class Unknown extends Error {}
 
 /** The objects, once they are known; see {@link whenKnown}. */
@@ -26,18 +26,21 @@ export function known<T>(list: KnownList<T>): readonly T[] {
   throw new Unknown();
 }
 
-/** The object, if there is one, once that is known; see {@link whenKnown}. */
+/** The object, if it exists, once that is known; see {@link whenKnown}. */
 export function knownObject<T>(found: Known<T>): T | undefined {
   if (found.state === "unknown") throw new Unknown();
   return found.state === "present" ? found.object : undefined;
 }
 
-/** What comes of a function that asks by {@link known}; undefined as long as something that it asks is not known. */
+/**
+ * The result of a function that asks through {@link known}; undefined while something that it asks
+ * for is unknown.
+ */
 export function whenKnown<T>(ask: () => T): T | undefined {
   try {
     return ask();
   } catch (error) {
-    // Nobody needs to know: the caches say when they have seen everything.
+    // No need to report this: the caches signal when they have synced.
     if (error instanceof Unknown) return undefined;
     throw error;
   }

@@ -6,8 +6,8 @@ import { valuePatch } from "./field-patch.ts";
 const version = "v1";
 
 /**
- * The patch that notes on an object which version of the API its writer knows, which makes the API server
- * store it in that version. Empty if it is noted.
+ * The patch that records on an object which version of the API its writer knows, which makes the
+ * API server store it in that version. Empty if that is recorded already.
  */
 export function observedVersion(
   target: unknown,

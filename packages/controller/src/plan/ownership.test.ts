@@ -14,15 +14,21 @@ const object = (...ownerReferences: object[]) => ({ metadata: { name: "o", owner
 const orphan = { metadata: { name: "o" } };
 
 test.each([
-  ["an own one that is selected", object(owner("us")), us, true, "own"],
-  ["an own one that is no longer selected", object(owner("us")), us, false, "release"],
+  ["an owned one that is selected", object(owner("us")), us, true, "own"],
+  ["an owned one that is no longer selected", object(owner("us")), us, false, "release"],
   ["another's", object(owner("them")), us, true, "foreign"],
-  ["one that nobody manages", object(owner("them", false)), us, true, "adopt"],
+  ["one without an owner", object(owner("them", false)), us, true, "adopt"],
   ["an orphan that is not selected", orphan, us, false, "foreign"],
-  ["an orphan, by an owner that is going", orphan, going, true, "foreign"],
-  ["an own one, by an owner that is going", object(owner("us")), going, false, "foreign"],
+  ["an orphan, with an owner that is being deleted", orphan, going, true, "foreign"],
   [
-    "an orphan that is going",
+    "an owned one, with an owner that is being deleted",
+    object(owner("us")),
+    going,
+    false,
+    "foreign",
+  ],
+  [
+    "an orphan that is being deleted",
     { metadata: { name: "o", deletionTimestamp: "2026-01-01T00:00:00Z" } },
     us,
     true,
@@ -32,7 +38,7 @@ test.each([
   expect(judgeClaim(target, claimant, isSelected)).toBe(verdict);
 });
 
-test("owners that do not manage stay, whoever comes and goes", () => {
+test("owners that do not manage the object stay, whoever comes and goes", () => {
   const path = "/metadata/ownerReferences";
   const others = [owner("them", false)];
   expect(adoption(object(...others), owner("us"))).toContainEqual({

@@ -3,27 +3,28 @@ import type { JsonPatchOperation, OwnerReference } from "@virtkit/kube";
 import { valuePatch } from "./field-patch.ts";
 import { uidOf } from "./object-name.ts";
 
-/** The owner that manages an object: there is one at most. */
+/** The owner that manages an object; there is at most one. */
 export function controllerOf(object: unknown): OwnerReference | undefined {
   return ownersOf(object).find(({ controller }) => controller === true);
 }
 
-/** Whether an object is managed by the owner of this UID. */
+/** Whether the owner with this UID manages an object. */
 export function isControlledBy(object: unknown, uid: string): boolean {
   return uid !== "" && controllerOf(object)?.uid === uid;
 }
 
-/** Whether somebody has asked for an object to go. */
+/** Whether somebody has asked for an object's deletion. */
 export function isDeleting(object: unknown): boolean {
   return isSet(at(object, "metadata", "deletionTimestamp"));
 }
 
-/** What an owner that selects objects is to do about one of them. */
+/** What an owner that selects objects must do about one of them. */
 export type ClaimVerdict = "own" | "adopt" | "release" | "foreign";
 
 /**
- * Judges an object: own ones that are no longer selected are released, selected ones that nobody manages are
- * adopted. An owner that is being deleted does neither, and what is being deleted is not adopted.
+ * Judges an object: own objects that are no longer selected are released, selected objects that
+ * nobody manages are adopted. An owner that is being deleted does neither, and objects that are
+ * being deleted are not adopted.
  */
 export function judgeClaim(object: unknown, owner: unknown, isSelected: boolean): ClaimVerdict {
   const controller = controllerOf(object);
@@ -34,13 +35,13 @@ export function judgeClaim(object: unknown, owner: unknown, isSelected: boolean)
   return isSelected && !isDeleting(object) ? "adopt" : "foreign";
 }
 
-/** Makes an object belong to an owner. */
+/** Makes an owner manage an object. */
 export function adoption(object: unknown, owner: OwnerReference): readonly JsonPatchOperation[] {
   const others = ownersOf(object).filter(({ uid }) => uid !== owner.uid);
   return ownersPatch(object, [...others, owner]);
 }
 
-/** Makes an object no longer belong to the owner of this UID. */
+/** Removes the owner with this UID from an object. */
 export function release(object: unknown, uid: string): readonly JsonPatchOperation[] {
   return ownersPatch(
     object,

@@ -8,12 +8,15 @@ export class PlanDraft {
   readonly #events: PlannedEvent[] = [];
   #requeueAfterSeconds: number | undefined;
 
-  /** @param outcomes what is known already of the first writes, see `carryOut`. */
+  /** @param outcomes of the first writes, as far as they are known; see `carryOut` */
   constructor(outcomes: readonly WriteOutcome[] = []) {
     this.#outcomes = outcomes;
   }
 
-  /** Plans a write. Says why it is refused, if that is known; a write of which nothing is known succeeds. */
+  /**
+   * Plans a write. Returns why it is refused, if that is known; a write without a known outcome
+   * counts as a success.
+   */
   write(write: PlannedWrite): Refusal | undefined {
     const outcome = this.#outcomes[this.#writes.length];
     this.#writes.push(write);
@@ -24,7 +27,7 @@ export class PlanDraft {
     this.#events.push(event);
   }
 
-  /** Looks again after so many seconds, or sooner if somebody else wants that. */
+  /** Looks again after this many seconds, or sooner if another rule wants that. */
   requeueAfter(seconds: number): void {
     this.#requeueAfterSeconds = Math.min(seconds, this.#requeueAfterSeconds ?? seconds);
   }

@@ -6,7 +6,7 @@ export type PlannedWrite =
       readonly kind: "create";
       readonly resource: Resource;
       readonly object: KubeObject;
-      /** As `eviction`; the object then names its parent. */
+      /** For example `eviction`; the object then names its parent. */
       readonly subresource?: string;
     }
   | {
@@ -14,18 +14,18 @@ export type PlannedWrite =
       readonly resource: Resource;
       readonly object: ObjectName;
       readonly subresource?: string;
-      /** Its `test` operations make it fail if somebody else was faster. */
+      /** Its `test` operations make it fail if somebody else has changed the object. */
       readonly operations: readonly JsonPatchOperation[];
     }
   | {
       readonly kind: "delete";
       readonly resource: Resource;
       readonly object: ObjectName;
-      /** Delete this object and none that has taken its name since. */
+      /** Deletes only the object with this UID, not a later one of the same name. */
       readonly uid: string;
       readonly gracePeriodSeconds?: number;
     }
-  /** A request to the VM subresources, as `addvolume`. */
+  /** A request to the VM subresources, for example `addvolume`. */
   | {
       readonly kind: "call";
       readonly resource: Resource;
@@ -50,24 +50,27 @@ export interface PlannedEvent {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
-  /** What it is about; by default the object of the plan. */
+  /** The subject; by default the object of the plan. */
   readonly about?: EventSubject;
 }
 
-/** Why a pass could not do everything that it should. The caller that carries out the plan tries again later. */
+/**
+ * Why a pass could not do everything that it should. The caller that carries out the plan tries
+ * again later.
+ */
 export interface PlanError {
-  /** `sync`: a rule says so, with a reason. `api`: the API server's own refusal, with its reason. */
+  /** `sync`: a rule of ours, with its reason. `api`: the API server's refusal, with its reason. */
   readonly kind: "sync" | "api" | "other";
   readonly reason: string;
   readonly message: string;
 }
 
-/** What a controller decided; nothing has happened yet. */
+/** What a controller has decided; nothing has happened yet. */
 export interface Plan {
-  /** In the order in which they are to be carried out. */
+  /** In the order in which to carry them out. */
   readonly writes: readonly PlannedWrite[];
   readonly events: readonly PlannedEvent[];
-  /** Look again after so many seconds, even if nothing changes. */
+  /** Look again after this many seconds, even if nothing changes. */
   readonly requeueAfterSeconds?: number;
   readonly error?: PlanError;
 }

@@ -19,7 +19,7 @@ export const nodeResource: Resource = defineResource({
   namespaced: false,
 });
 
-/** VMIs of a platform. */
+/** The VMI resource of a platform. */
 export function vmiResource({ groups }: Names): Resource {
   return defineResource({
     group: groups.core,

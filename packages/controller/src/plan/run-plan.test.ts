@@ -14,7 +14,7 @@ async function run(plan: Plan, subject: typeof about | undefined = about) {
 
 const event = { type: "Normal", reason: "Done", message: "it is done" } as const;
 
-test("events are told of their object, or of that of the plan", async () => {
+test("events are about their own object, or about that of the plan", async () => {
   const node = { kind: "Node", metadata: { name: "n1" } };
   const { told } = await run({ writes: [], events: [event, { ...event, about: node }] });
   expect(told).toEqual([
@@ -23,12 +23,12 @@ test("events are told of their object, or of that of the plan", async () => {
   ]);
 });
 
-test("the next look is in milliseconds", async () => {
+test("returns the time until the next look in milliseconds", async () => {
   const { answer } = await run({ writes: [], events: [], requeueAfterSeconds: 10 });
   expect(answer).toEqual({ requeueAfter: 10_000 });
 });
 
-test("what could not be done is thrown, after the events are told", async () => {
+test("throws what could not be done, after reporting the events", async () => {
   const error = { kind: "sync", reason: "FailedCreate", message: "the Pod was refused" } as const;
   const { told, answer } = await run({ writes: [], events: [event], error });
   expect(told).toHaveLength(1);

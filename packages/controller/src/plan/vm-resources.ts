@@ -3,7 +3,7 @@ import { defineResource, type Resource } from "@virtkit/kube";
 import { cdiNames } from "../vmi/cdi-names.ts";
 import { vmiResource } from "./resources.ts";
 
-/** The resources of a platform that the plans of VMs and of what is made of them write. */
+/** The resources of a platform that the plans for VMs and their VMIs write. */
 export interface VmResources {
   readonly vms: Resource;
   readonly vmis: Resource;
@@ -51,7 +51,7 @@ export function vmResources(names: Names): VmResources {
   };
 }
 
-/** Stored copies of specs, of VMs and of instance types. */
+/** Stored copies of the specs of VMs and instance types. */
 export const revisionResource: Resource = defineResource({
   group: "apps",
   version: "v1",

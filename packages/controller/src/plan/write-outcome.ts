@@ -3,7 +3,7 @@ import type { PlannedWrite } from "./plan.ts";
 
 /** Why a write did not happen, or why nobody knows whether it did. */
 export interface Refusal {
-  /** Kubernetes's reason, as `AlreadyExists`; `Unknown` if no answer came. */
+  /** Kubernetes's reason, such as `AlreadyExists`; `Unknown` if there was no answer. */
   readonly reason: string;
   readonly message: string;
 }
@@ -13,7 +13,7 @@ export type WriteOutcome =
   | { readonly kind: "done"; readonly object?: KubeObject | undefined }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** The outcome of a write that failed. What was to be deleted and is gone counts as done. */
+/** The outcome of a write that failed. Deleting a missing object counts as done. */
 export function failedWrite(write: PlannedWrite, error: unknown): WriteOutcome {
   if (write.kind === "delete" && isNotFound(error)) return { kind: "done" };
   if (!isKubeError(error)) throw error;

@@ -11,7 +11,7 @@ import { removeVms } from "./remove-vms.ts";
 const defaultThreshold = 3;
 const defaultDuration = 5 * 60_000;
 
-/** Statuses of VMs that will not start by themselves. */
+/** Statuses of VMs that will not start without help. */
 const hopeless = new Set([
   "CrashLoopBackOff",
   "ErrorUnschedulable",
@@ -21,7 +21,7 @@ const hopeless = new Set([
   "ImagePullBackOff",
 ]);
 
-/** Deletes own VMs that fail to start again and again, so that the pool makes new ones. */
+/** Deletes own VMs that repeatedly fail to start, so that the pool creates new ones. */
 export function autoheal(pass: PoolPass): PlanError | undefined {
   if (!isSet(pass.pool.spec?.autohealing)) return undefined;
   const failing = pass.view.vms.filter(
@@ -37,7 +37,7 @@ function isFailing({ pool, now }: PoolPass, vm: VirtualMachine): boolean {
   if (!hopeless.has(text(at(vm, "status", "printableStatus")))) return false;
   const ready = findCondition(conditionsOf<VirtualMachineCondition>(vm), "Ready");
   if (ready?.status !== "False") return false;
-  // Without a time nothing says for how long it has failed, and nothing is deleted for that.
+  // Without a time it is unknown for how long the VM has failed, so it is not deleted.
   const since = Date.parse(text(ready.lastProbeTime) || text(ready.lastTransitionTime));
   const least = goDurationMilliseconds(text(minFailingToStartDuration)) ?? defaultDuration;
   return now - since >= least;

@@ -8,7 +8,7 @@ import type { Refusal } from "../plan/write-outcome.ts";
 import { withoutFinalizer } from "./pool-finalizer.ts";
 import type { PoolPass } from "./pool-pass.ts";
 
-/** Finds the pool's own VMs and releases those that the selector no longer selects. None is adopted. */
+/** Finds the pool's own VMs and releases those that are no longer selected. Adopts none. */
 export function claimVms(pass: PoolPass, selector: Selector): PlanError | undefined {
   const own: VirtualMachine[] = [];
   let error: PlanError | undefined;

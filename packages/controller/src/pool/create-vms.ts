@@ -5,7 +5,7 @@ import { indexedVm } from "./indexed-vm.ts";
 import { type PoolPass, poolError } from "./pool-pass.ts";
 import { ensureRevision, ownedBy, revisionNameOf } from "./pool-revision.ts";
 
-/** Creates VMs with the lowest free numbers. A number that a foreign VM has is left out. */
+/** Creates VMs with the lowest free numbers. Skips numbers that foreign VMs have. */
 export function createVms(pass: PoolPass, count: number): PlanError | undefined {
   const refused = ensureRevision(pass);
   if (refused) {
@@ -16,7 +16,7 @@ export function createVms(pass: PoolPass, count: number): PlanError | undefined 
     const vm = newVm(pass, index);
     const refusal = pass.draft.write({ kind: "create", resource: pass.resources.vms, object: vm });
     if (refusal) {
-      problem ??= `VM ${nameOf(vm).name} was not created: ${refusal.message}`;
+      problem ??= `VM ${nameOf(vm).name} could not be created: ${refusal.message}`;
       continue;
     }
     pass.isUpToDate = false;

@@ -7,7 +7,10 @@ import type { PlanError } from "../plan/plan.ts";
 import { withoutFinalizer } from "./pool-finalizer.ts";
 import type { PoolPass } from "./pool-pass.ts";
 
-/** Takes the pool's finalizer from its VMs, so that they can go with it. Others' VMs are left alone. */
+/**
+ * Removes the pool's finalizer from its VMs, so that they can be deleted with it. Other VMs are
+ * left alone.
+ */
 export function releaseVms(pass: PoolPass, selector: Selector): PlanError | undefined {
   let error: PlanError | undefined;
   for (const vm of pass.view.vms) {
@@ -28,7 +31,7 @@ export function releaseVms(pass: PoolPass, selector: Selector): PlanError | unde
   return error;
 }
 
-/** Lets the pool go, as the last thing: after that there may be nothing to write to. */
+/** Releases the pool as the last step: afterwards there may be nothing to write to. */
 export function releasePool(pass: PoolPass): PlanError | undefined {
   const operations = withoutFinalizer(pass.pool, pass.config.names.finalizers.pool);
   if (operations.length === 0) return undefined;

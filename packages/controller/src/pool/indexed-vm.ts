@@ -10,8 +10,9 @@ export interface IndexedVm {
 }
 
 /**
- * The template for the VM of a number: its DataVolumes have the number in their names, and if the pool says
- * so, the ConfigMaps and Secrets that it refers to as well. Labels tell which spec of the pool it was made from.
+ * The template for the VM with this number. Its DataVolumes have the number in their names and, if
+ * the pool wants that, so do the ConfigMaps and Secrets that it refers to. Labels say which spec of
+ * the pool it was made from.
  */
 export function indexedVm(pass: PoolPass, index: number, revision: string): IndexedVm {
   const { virtualMachineTemplate, nameGeneration } = pass.pool.spec;
@@ -66,7 +67,7 @@ function indexedTemplate(spec: JsonObject, renaming: Renaming): JsonObject {
   return { ...spec, volumes: volumes.map((volume) => indexedVolume(object(volume), renaming)) };
 }
 
-/** A volume has one source; only the first that is there counts. */
+/** A volume has one source; only the first one counts. */
 function indexedVolume(volume: JsonObject, renaming: Renaming): JsonObject {
   const { dataVolumes, configMaps, secrets } = renaming;
   const sources: readonly [keyof Volume, string, boolean | ReadonlySet<string>][] = [

@@ -71,7 +71,7 @@ function deleted({ writes }: ReturnType<typeof plan>): readonly string[] {
   return writes.flatMap((write) => (write.kind === "delete" ? [write.object.name] : []));
 }
 
-test("without a policy those that are not ready go first, then the newest", () => {
+test("without a policy, VMs that are not ready are deleted first, then the newest", () => {
   const vms = [member(0), member(1), member(2, { ready: false })];
   expect(deleted(plan({ replicas: 2 }, vms))).toEqual(["pool-2"]);
   expect(deleted(plan({ replicas: 1 }, vms))).toEqual(["pool-2", "pool-1"]);
@@ -80,7 +80,7 @@ test("without a policy those that are not ready go first, then the newest", () =
 test.each([
   ["a pass that ended right after the deletion", {}],
   ["a person", { scaleInStrategy: { opportunistic: {} } }],
-])("a VM too many that %s has deleted is let go", (_, spec) => {
+])("releases a surplus VM that %s has deleted", (_, spec) => {
   const { metadata, ...going } = member(1);
   const vms = [
     member(0),
@@ -91,19 +91,19 @@ test.each([
   expect(JSON.stringify(first)).toContain("/metadata/finalizers");
 });
 
-test("healing deletes own VMs that fail to start, and nobody else's", () => {
+test("autohealing deletes own VMs that fail to start, and nobody else's", () => {
   const status = { startFailure: { consecutiveFailCount: 3 } };
   const own = member(0, { status });
   const foreign = member(1, { owner: "other", status });
   expect(deleted(plan({ replicas: 1, autohealing: {} }, [own, foreign]))).toEqual(["pool-0"]);
 });
 
-test("a VM is not healed away while nothing says for how long it has failed", () => {
+test("autohealing keeps a VM while it is unknown for how long it has failed", () => {
   const vms = [member(0, { ready: false, status: { printableStatus: "CrashLoopBackOff" } })];
   expect(deleted(plan({ replicas: 1, autohealing: {} }, vms))).toEqual([]);
 });
 
-test("the pool's finalizer joins those of others", () => {
+test("keeps other finalizers when it adds the pool's", () => {
   const { writes } = plan({ replicas: 0 }, [], ["example.com/keep"]);
   expect(writes[0]).toMatchObject({
     operations: expect.arrayContaining([
@@ -116,7 +116,7 @@ test("the pool's finalizer joins those of others", () => {
   });
 });
 
-test("the status of a pool that this pass has written is not held to the version that was read", () => {
+test("does not compare the status with the version that was read once this pass has written the pool", () => {
   const pool = poolOf({ replicas: 0 }, []);
   const read = { ...pool, metadata: { ...pool.metadata, resourceVersion: "7" }, status: {} };
   const guards = (own: typeof read): number =>
@@ -128,7 +128,7 @@ test("the status of a pool that this pass has written is not held to the version
   expect(guards(protectedPool)).toBe(1);
 });
 
-test("a VM that is no longer selected is released with the finalizers of others", () => {
+test("releases a VM that is no longer selected and keeps its other finalizers", () => {
   const vm = member(0, { others: ["example.com/keep"] });
   const renamed = { ...vm, metadata: { ...vm.metadata, labels: { app: "y" } } };
   const { writes } = plan({ replicas: 0 }, [renamed]);
@@ -140,7 +140,7 @@ test("a VM that is no longer selected is released with the finalizers of others"
   });
 });
 
-test("selectors that allow too few to go are told, and those few go", () => {
+test("reports selectors that allow too few deletions, and deletes those few", () => {
   const selectors = { labelSelector: { matchLabels: { tier: "low" } } };
   const scaleInStrategy = { proactive: { selectionPolicy: { selectors } } };
   const result = plan({ replicas: 0, scaleInStrategy }, [member(0), member(1)]);
@@ -149,7 +149,7 @@ test("selectors that allow too few to go are told, and those few go", () => {
   expect(result.error?.message).toContain("selectors");
 });
 
-test("volumes that are to be kept leave the VM before it is deleted", () => {
+test("detaches volumes that are to be kept before it deletes the VM", () => {
   const scaleInStrategy = { proactive: { statePreservation: "Offline" } };
   const vm = member(0);
   const volumes = [{ name: "d", dataVolume: { name: "data-0" } }];
@@ -174,7 +174,7 @@ test("volumes that are to be kept leave the VM before it is deleted", () => {
   expect(deleted(planPool(view, config, now, [refused("Conflict")]))).toEqual([]);
 });
 
-test("VMs get the lowest free numbers, and what is refused does not stop the rest", () => {
+test("gives VMs the lowest free numbers, and continues after a refusal", () => {
   const pool = poolOf({ replicas: 3 });
   const view: PoolView = { pool, vms: [member(1)], vmis: [], revisions };
   const names = planPool(view, config, now).writes.flatMap((write) =>

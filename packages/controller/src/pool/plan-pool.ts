@@ -18,13 +18,14 @@ import { scalePool } from "./scale-pool.ts";
 import { updatePool } from "./update-pool.ts";
 
 /**
- * What to do for a pool now: VMs to create, delete and update to its template, and its status.
+ * Decides what to do about a pool: VMs to create, delete and update to its template, and its
+ * status.
  *
  * Only VMs that belong to the pool are touched. If VMs must be deleted and the pool does not say which, those that
  * are not ready go first, then the newest; see `victimsOf`.
  *
  * @param now milliseconds since the epoch
- * @param outcomes of the writes so far, see `carryOut`
+ * @param outcomes of the writes so far; see `carryOut`
  */
 export function planPool(
   view: PoolView,
@@ -49,7 +50,7 @@ export function planPool(
   return draft.finish(refused ?? error);
 }
 
-/** A pool whose template is not selected would make VMs for ever. */
+/** A pool that does not select its own template would create VMs forever. */
 function selectorOf({ pool }: PoolView): Selector | undefined {
   const selector = readSelector(pool.spec?.selector);
   const labels = at(pool, "spec", "virtualMachineTemplate", "metadata", "labels");
@@ -70,7 +71,7 @@ function protectPool(pass: PoolPass): PlanError | undefined {
   return refusal && refusal.reason !== "NotFound" ? apiError(refusal) : undefined;
 }
 
-/** Each step waits until the one before it has nothing left to do. */
+/** Each step waits until the previous one has nothing left to do. */
 function sync(pass: PoolPass): PlanError | undefined {
   if (!pass.isUpToDate || pass.pool.spec?.paused === true) return undefined;
   const scaled = scalePool(pass);

@@ -2,7 +2,10 @@ import { at } from "@virtkit/api/shape";
 import type { JsonPatchOperation } from "@virtkit/kube";
 import { valuePatch } from "../plan/field-patch.ts";
 
-/** The patch that takes a finalizer from an object and leaves all others; empty if it does not have it. */
+/**
+ * The patch that removes a finalizer from an object and keeps all others; empty if the object does
+ * not have it.
+ */
 export function withoutFinalizer(
   target: unknown,
   finalizer: string,

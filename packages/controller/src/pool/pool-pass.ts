@@ -16,9 +16,9 @@ export class PoolPass {
   readonly resources: VmResources;
   /** The pool's own VMs. */
   vms: readonly VirtualMachine[] = [];
-  /** Whether this pass has written the pool: then it is no longer as it was read. */
+  /** Whether this pass has written the pool, so that it differs from what was read. */
   isPoolWritten = false;
-  /** Whether the view shows all that has been asked for; until it does, nothing is asked for twice. */
+  /** Whether the view shows all earlier requests; until it does, none is repeated. */
   isUpToDate: boolean;
 
   constructor(view: PoolView, config: PoolConfig, now: number, draft: PlanDraft) {
@@ -31,7 +31,7 @@ export class PoolPass {
     this.isUpToDate = view.expected === undefined;
   }
 
-  /** The own VMs that nobody has asked to go. */
+  /** The own VMs that are not being deleted. */
   get staying(): readonly VirtualMachine[] {
     return this.vms.filter((vm) => !isDeleting(vm));
   }
@@ -45,7 +45,7 @@ export class PoolPass {
   }
 }
 
-/** A pass that could not do all that it should, by a reason that the pool's status shows. */
+/** Reports that a pass could not do everything, with a reason that the pool's status shows. */
 export function poolError(reason: string, message: string): PlanError {
   return { kind: "sync", reason, message };
 }

@@ -11,7 +11,7 @@ import { usedClaims } from "../vm/used-names.ts";
 import { planPool } from "./plan-pool.ts";
 import type { PoolConfig, PoolRevision, PoolView, VirtualMachinePool } from "./pool-view.ts";
 
-/** The caches that a view of a pool is made from. */
+/** The caches that a view of a pool is built from. */
 export interface PoolCaches {
   readonly pools: ObjectSource<VirtualMachinePool>;
   readonly vms: ObjectSource<VirtualMachine>;
@@ -28,12 +28,12 @@ export interface PoolReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one pool and carries out its plan. */
+/** Makes one pass over a pool and carries out its plan. */
 export function poolReconciler(
   options: PoolReconcilerOptions,
 ): (pool: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {
   const { caches, wall = wallTime } = options;
-  return async (name, { signal } = {}) => {
+  return async (name, request = {}) => {
     const key = `${name.namespace}/${name.name}`;
     const view = whenKnown(() => viewOf(caches, name));
     if (!view) throw notSynced("pool", key);
@@ -43,7 +43,7 @@ export function poolReconciler(
     return runPlan((outcomes) => planPool(view, config, now, outcomes), options, {
       key,
       about: about(view.pool, vmResources(config.names).pools),
-      signal,
+      request,
     });
   };
 }

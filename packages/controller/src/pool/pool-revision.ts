@@ -13,7 +13,7 @@ export function revisionNameOf({ metadata }: VirtualMachinePool): string {
   return `${metadata.name ?? ""}-${number(metadata.generation)}`;
 }
 
-/** Stores the pool's spec, unless it is. */
+/** Stores the pool's spec if it is not stored yet. */
 export function ensureRevision(pass: PoolPass): Refusal | undefined {
   const name = revisionNameOf(pass.pool);
   if (revisionOf(pass, name)) return undefined;
@@ -44,7 +44,7 @@ export function storedSpec(pass: PoolPass, name: string): VirtualMachinePool["sp
   return isObject(data) ? (data as VirtualMachinePool["spec"]) : undefined;
 }
 
-/** Deletes the stored copies that no VM and no VMI was made from. */
+/** Deletes the stored copies that no VM or VMI was made from. */
 export function pruneRevisions(pass: PoolPass): PlanError | undefined {
   const label = pass.config.names.labels.poolRevision;
   const used = new Set(
@@ -61,13 +61,13 @@ export function pruneRevisions(pass: PoolPass): PlanError | undefined {
       uid: uidOf(revision),
     });
     if (!refusal) continue;
-    const message = `ControllerRevision ${nameOf(revision).name} was not deleted: ${refusal.message}`;
+    const message = `ControllerRevision ${nameOf(revision).name} could not be deleted: ${refusal.message}`;
     return poolError("FailedRevisionPruning", message);
   }
   return undefined;
 }
 
-/** The reference by which an object belongs to the pool. */
+/** The owner reference that makes an object belong to the pool. */
 export function ownedBy({ pool, resources }: PoolPass): OwnerReference {
   return {
     apiVersion: apiVersionOf(resources.pools),

@@ -8,7 +8,7 @@ import { timestamp } from "../plan/timestamp.ts";
 import type { PoolPass } from "./pool-pass.ts";
 import { isReady } from "./selection.ts";
 
-/** Writes the pool's status if it has changed, and tells of what is new in it. */
+/** Writes the pool's status if it has changed, and reports what is new in it. */
 export function writePoolStatus(
   pass: PoolPass,
   selector: Selector,
@@ -56,7 +56,7 @@ function withPause(pass: PoolPass, conditions: readonly Condition[]): readonly C
   if (isPaused === (findCondition(conditions, "ReplicaPaused") !== undefined)) return conditions;
   const [reason, message] = isPaused
     ? ["SuccessfulPaused", "spec.paused is true; nothing is created, deleted or updated"]
-    : ["SuccessfulResume", "the pool is kept again"];
+    : ["SuccessfulResume", "the pool is managed again"];
   pass.draft.event({ type: "Normal", reason, message });
   return isPaused
     ? [...conditions, condition(pass, "ReplicaPaused", reason, message)]

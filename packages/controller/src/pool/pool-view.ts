@@ -8,10 +8,10 @@ import type {
 import type { Condition } from "@virtkit/api/status";
 import type { KubeObject } from "@virtkit/kube";
 
-/** What a plan for a pool needs to know of the cluster. */
+/** What a plan for a pool needs to know about the cluster. */
 export type PoolConfig = Pick<ClusterConfig, "names">;
 
-/** How VMs are picked, for scaling in and for updates. */
+/** How to pick VMs for scaling in and for updates. */
 export interface SelectionPolicy {
   /** `Random` (by default), `AscendingOrder`, `DescendingOrder`, `Newest` or `Oldest`. */
   readonly sortPolicy?: string;
@@ -21,7 +21,7 @@ export interface SelectionPolicy {
   };
 }
 
-/** What becomes of the volumes of a VM that goes: `Disabled`, `Offline` or `Online`. */
+/** What happens to the volumes of a deleted VM: `Disabled`, `Offline` or `Online`. */
 export type StatePreservation = string;
 
 /** A set of numbered VMs that are created from one template. */
@@ -80,12 +80,12 @@ export interface PoolRevision extends KubeObject {
 /** Everything that one pass over a pool depends on. */
 export interface PoolView {
   readonly pool: VirtualMachinePool;
-  /** The VMs of its namespace, whoever they belong to, with their VMIs. */
+  /** The VMs of its namespace, whoever owns them, with their VMIs. */
   readonly vms: readonly VirtualMachine[];
   readonly vmis: readonly VirtualMachineInstance[];
   readonly dataVolumes?: readonly KubeObject[];
   readonly claims?: readonly KubeObject[];
   readonly revisions: readonly PoolRevision[];
-  /** What an earlier pass has asked of the API server and the view does not show yet. */
+  /** What an earlier pass has requested and the view does not show yet. */
   readonly expected?: "creation" | "deletion" | undefined;
 }

@@ -21,12 +21,12 @@ import { isReady, victimsOf } from "./selection.ts";
 /** Seconds until a VMI that has to wait is looked at again. */
 const retrySeconds = 3;
 
-/** What a VMI needs to be as its VM is: `renew` also its disks, which takes a new VM. */
+/** What a VMI needs to match its VM: `renew` also replaces its disks, which takes a new VM. */
 type Refresh = "none" | "relabel" | "restart" | "renew";
 
 /**
- * Brings VMIs up to what their VMs are, by restarting them, as many at once as may be unavailable. Those of
- * VMs that are not ready come first and do not count: nobody misses them.
+ * Updates VMIs to match their VMs by restarting them, as many at once as may be unavailable. VMIs
+ * of VMs that are not ready come first and do not count: nobody misses them.
  */
 export function refreshVmis(pass: PoolPass, vms: readonly VirtualMachine[]): string | undefined {
   const missed = vms.filter((vm) => !isReady(vm) && !isDeleting(pass.vmiOf(vm)));
@@ -100,11 +100,11 @@ function refresh(pass: PoolPass, vm: VirtualMachine, needed: Refresh): string | 
   const refusal = write(pass, vm, vmi, needed);
   const { name } = nameOf(vm);
   if (!refusal) {
-    const message = `VM ${name} was brought up to the pool's template (${needed})`;
+    const message = `VM ${name} was updated to the pool's template (${needed})`;
     pass.draft.event({ type: "Normal", reason: "SuccessfulDelete", message });
     return undefined;
   }
-  const message = `VM ${name} was not brought up to the pool's template: ${refusal.message}`;
+  const message = `VM ${name} could not be updated to the pool's template: ${refusal.message}`;
   if (needed !== "relabel") {
     pass.draft.event({ type: "Warning", reason: "FailedUpdate", message });
   }

@@ -6,7 +6,7 @@ import { withoutFinalizer } from "./pool-finalizer.ts";
 import type { PoolPass } from "./pool-pass.ts";
 import { preserveState } from "./preserve-state.ts";
 
-/** Deletes VMs of the pool; all are tried, whatever becomes of the first. */
+/** Deletes VMs of the pool. A failure does not stop the others. */
 export function removeVms(pass: PoolPass, vms: readonly VirtualMachine[]): PlanError | undefined {
   const preserves = isPreserved(pass.pool.spec.scaleInStrategy?.proactive?.statePreservation);
   let error: PlanError | undefined;
@@ -22,7 +22,7 @@ export function isPreserved(statePreservation: string | undefined): boolean {
   return statePreservation !== undefined && statePreservation !== "Disabled";
 }
 
-/** What is to be kept is taken from the VM before it goes: afterwards it would be collected with it. */
+/** What is to be kept is detached from the VM first; otherwise it would be collected with it. */
 function removeVm(pass: PoolPass, vm: VirtualMachine, preserves: boolean): PlanError | undefined {
   const target = nameOf(vm);
   const kept = preserves ? preserveState(pass, vm) : undefined;
@@ -34,7 +34,7 @@ function removeVm(pass: PoolPass, vm: VirtualMachine, preserves: boolean): PlanE
     uid: uidOf(vm),
   });
   if (refusal) {
-    const message = `VM ${target.name} was not deleted: ${refusal.message}`;
+    const message = `VM ${target.name} could not be deleted: ${refusal.message}`;
     pass.draft.event({ type: "Warning", reason: "FailedDelete", message });
     return apiError(refusal);
   }
@@ -46,7 +46,7 @@ function removeVm(pass: PoolPass, vm: VirtualMachine, preserves: boolean): PlanE
   return error;
 }
 
-/** Takes the pool's finalizer from a VM. */
+/** Removes the pool's finalizer from a VM. */
 export function letGo(pass: PoolPass, vm: VirtualMachine): PlanError | undefined {
   const operations = withoutFinalizer(vm, pass.config.names.finalizers.pool);
   if (operations.length === 0) return undefined;
@@ -59,9 +59,9 @@ export function letGo(pass: PoolPass, vm: VirtualMachine): PlanError | undefined
   return refusal && refusal.reason !== "NotFound" ? apiError(refusal) : undefined;
 }
 
-/** Tells that a VM could not be let go. */
+/** Reports that a VM could not be released. */
 export function failedUpdate(pass: PoolPass, vm: VirtualMachine, error: PlanError): PlanError {
-  const message = `VM ${nameOf(vm).name} could not be let go: ${error.message}`;
+  const message = `VM ${nameOf(vm).name} could not be released: ${error.message}`;
   pass.draft.event({ type: "Warning", reason: "FailedUpdate", message });
   return error;
 }

@@ -7,10 +7,10 @@ import { preserveState } from "./preserve-state.ts";
 import { failedUpdate, isPreserved, letGo, removeVms } from "./remove-vms.ts";
 import { selected, victimsOf } from "./selection.ts";
 
-/** So many VMs are created or deleted in one pass at most. */
+/** At most this many VMs are created or deleted in one pass. */
 const burst = 250;
 
-/** How far a step has come: the next one begins when it is stable. */
+/** How far a step has come; the next one begins when it is stable. */
 export interface StepResult {
   readonly isStable: boolean;
   readonly error?: PlanError | undefined;
@@ -21,7 +21,7 @@ export function wantedVms({ pool }: PoolPass): number {
   return number(pool.spec?.replicas, 1);
 }
 
-/** Creates the VMs that are missing, or deletes those that are too many. */
+/** Creates missing VMs, or deletes surplus ones. */
 export function scalePool(pass: PoolPass): StepResult {
   const excess = pass.vms.length - wantedVms(pass);
   if (excess === 0) return { isStable: true, error: releaseDeleted(pass) };
@@ -45,11 +45,14 @@ function scaleIn(pass: PoolPass, excess: number): PlanError | undefined {
   if (error) return poolError("FailedScaleIn", `VMs could not be deleted: ${error.message}`);
   const kept = count - allowed.vms.length;
   if (kept <= 0) return undefined;
-  const message = `${kept} VMs too many stay, because scaleInStrategy.proactive.selectionPolicy.selectors does not select more; widen it`;
+  const message = `${kept} surplus VMs are kept, because scaleInStrategy.proactive.selectionPolicy.selectors does not select more; widen it`;
   return poolError("FailedScaleIn", message);
 }
 
-/** VMs that somebody else has deleted may go; so may those of a pass that came to its end right after it had deleted them. */
+/**
+ * Releases VMs that somebody else has deleted, and those that a pass deleted right before it was
+ * cut off.
+ */
 function releaseDeleted(pass: PoolPass): PlanError | undefined {
   const { unmanaged, opportunistic, proactive } = pass.pool.spec.scaleInStrategy ?? {};
   if (unmanaged) return undefined;
@@ -59,5 +62,5 @@ function releaseDeleted(pass: PoolPass): PlanError | undefined {
     const problem = (preserves ? preserveState(pass, vm) : undefined) ?? letGo(pass, vm);
     if (problem) error = failedUpdate(pass, vm, problem);
   }
-  return error && poolError("FailedScaleIn", `VMs could not be let go: ${error.message}`);
+  return error && poolError("FailedScaleIn", `VMs could not be released: ${error.message}`);
 }

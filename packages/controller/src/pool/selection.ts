@@ -9,7 +9,7 @@ export function isReady(vm: VirtualMachine): boolean {
   return hasCondition(conditionsOf(vm), "Ready", "True");
 }
 
-/** The number at the end of a VM's name; VMs of other names have none. */
+/** The number at the end of a VM's name; undefined for other names. */
 export function indexOf(vm: VirtualMachine): number | undefined {
   const digits = nameOf(vm).name.split("-").at(-1) ?? "";
   return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
@@ -40,7 +40,7 @@ export function victimsOf(
   return [...vms].sort((Object.hasOwn(orders, named) ? orders[named] : undefined) ?? free);
 }
 
-/** The VMs that a policy's selectors allow, or why they cannot be read. */
+/** The VMs that a policy's selectors allow, or why the selectors cannot be read. */
 export function selected(
   vms: readonly VirtualMachine[],
   policy: SelectionPolicy | undefined,

@@ -17,7 +17,7 @@ import { refreshVmis } from "./refresh-vmis.ts";
 import type { StepResult } from "./scale-pool.ts";
 import { indexOf, selected } from "./selection.ts";
 
-/** Brings the VMs up to the pool's template, and then, unless it is left to chance, their VMIs. */
+/** Updates the VMs to the pool's template and then, depending on its strategy, their VMIs. */
 export function updatePool(pass: PoolPass): StepResult {
   const { unmanaged, opportunistic, proactive } = pass.pool.spec.updateStrategy ?? {};
   if (unmanaged) return { isStable: true };
@@ -38,7 +38,7 @@ function failedUpdate(message: string): { isStable: false; error: PlanError } {
   return { isStable: false, error: poolError("FailedUpdate", message) };
 }
 
-/** Whether a VM was made from another template than the pool has now. */
+/** Whether a VM was made from a template other than the pool's present one. */
 function isOutdated(pass: PoolPass, vm: VirtualMachine): boolean {
   const label = pass.config.names.labels.poolRevision;
   const revision = entry(at(vm, "metadata", "labels"), label);
@@ -60,7 +60,7 @@ function sameTemplate(a: VmTemplate | undefined, b: VmTemplate | undefined): boo
   );
 }
 
-/** All are tried; the first that fails is the one that is told. */
+/** Tries all of them and reports the first failure. */
 function updateVms(pass: PoolPass, vms: readonly VirtualMachine[]): string | undefined {
   if (vms.length === 0) return undefined;
   const refused = ensureRevision(pass);
@@ -76,7 +76,8 @@ function updateVms(pass: PoolPass, vms: readonly VirtualMachine[]): string | und
 function updateVm(pass: PoolPass, vm: VirtualMachine): string | undefined {
   const target = nameOf(vm);
   const index = indexOf(vm);
-  if (index === undefined) return `VM ${target.name} has no number at the end of its name`;
+  if (index === undefined)
+    return `VM ${target.name} has no number at the end of its name; rename or delete it`;
   const { labels, annotations, spec } = indexedVm(pass, index, revisionNameOf(pass.pool));
   const refusal = pass.draft.write({
     kind: "patch",
@@ -90,16 +91,16 @@ function updateVm(pass: PoolPass, vm: VirtualMachine): string | undefined {
     ],
   });
   if (!refusal) {
-    const message = `VM ${target.name} was brought up to the pool's template`;
+    const message = `VM ${target.name} was updated to the pool's template`;
     pass.draft.event({ type: "Normal", reason: "SuccessfulUpdate", message });
     return undefined;
   }
-  const message = `VM ${target.name} was not updated: ${refusal.message}`;
+  const message = `VM ${target.name} could not be updated: ${refusal.message}`;
   pass.draft.event({ type: "Warning", reason: "FailedUpdate", message });
   return message;
 }
 
-/** By the firmware's UUID and serial number a guest knows itself: they stay. */
+/** The UUID and serial number of the firmware identify a guest, so they stay. */
 function withIdentity(spec: VirtualMachineSpec, vm: VirtualMachine): VirtualMachineSpec {
   const present = at(vm, "spec", "template", "spec", "domain", "firmware");
   if (present === undefined) return spec;

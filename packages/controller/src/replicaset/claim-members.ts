@@ -10,14 +10,14 @@ import type { Refusal } from "../plan/write-outcome.ts";
 import { ownedBy } from "./replica-of.ts";
 import type { ReplicaSetConfig, ReplicaSetView } from "./replica-set-view.ts";
 
-/** The VMIs that belong to a replica set from now on, or why that could not be settled. */
+/** The VMIs that now belong to a replica set, or why that could not be settled. */
 export type Claimed =
   | { readonly members: readonly VirtualMachineInstance[] }
   | { readonly error: PlanError };
 
 /**
- * Adopts VMIs without an owner that the selector selects, and releases own ones that it no longer does. One
- * that is gone when its turn comes is passed over.
+ * Adopts selected VMIs without an owner and releases own VMIs that are no longer selected. Skips
+ * VMIs that are gone when their turn comes.
  */
 export function claimMembers(
   draft: PlanDraft,

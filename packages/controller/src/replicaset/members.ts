@@ -3,12 +3,12 @@ import { at, text } from "@virtkit/api/shape";
 import { conditionsOf, hasCondition, isFinal } from "@virtkit/api/status";
 import { isDeleting } from "../plan/ownership.ts";
 
-/** Whether a VMI counts as a replica: one that has ended, or whose Pod is ending, does not. */
+/** Whether a VMI counts as a replica. One that has ended, or whose Pod is ending, does not. */
 export function isActive(vmi: VirtualMachineInstance): boolean {
   return !isFinal(vmi) && !isDeleting(vmi) && !hasEndingPod(vmi);
 }
 
-/** Whether a VMI is to be deleted because it will not serve again. */
+/** Whether to delete a VMI because it will not serve again. */
 export function isFinished(vmi: VirtualMachineInstance): boolean {
   return !isDeleting(vmi) && (isFinal(vmi) || hasEndingPod(vmi));
 }
@@ -22,8 +22,8 @@ function hasEndingPod(vmi: VirtualMachineInstance): boolean {
 }
 
 /**
- * VMIs in the order in which they are deleted if there are too many: first those that do not run, then those that
- * are not ready, then the youngest, then by name, so that the choice is always the same.
+ * The order in which surplus VMIs are deleted: first those that do not run, then those that are not
+ * ready, then the youngest, then by name, so that the choice is always the same.
  */
 export function victims(
   vmis: readonly VirtualMachineInstance[],

@@ -56,7 +56,7 @@ function deleted({ writes }: Plan): readonly string[] {
   return writes.flatMap((write) => (write.kind === "delete" ? [write.object.name] : []));
 }
 
-test("those that serve nobody go first, then the youngest", () => {
+test("deletes VMIs that serve nobody first, then the youngest", () => {
   const vmis = [
     replica("old"),
     replica("young", { born: "2025-06-01T00:00:00Z" }),
@@ -71,31 +71,31 @@ test("those that serve nobody go first, then the youngest", () => {
   expect(keep(1)).toEqual(["starting", "sick", "young"]);
 });
 
-test("a delete names the VMI by UID, so that its successor is safe", () => {
+test("deletes a VMI by UID, so that its successor is safe", () => {
   const view = { replicaSet: { ...replicaSet, spec: { ...replicaSet.spec, replicas: 0 } } };
   const { writes } = planReplicaSet({ ...view, vmis: [replica("a")] }, config, now);
   expect(writes[0]).toMatchObject({ kind: "delete", uid: "a" });
 });
 
-test("nothing is created or deleted while the view lags behind", () => {
+test("creates and deletes nothing while the view lags behind", () => {
   const view: ReplicaSetView = { replicaSet, vmis: [], expected: "creation" };
   expect(planReplicaSet(view, config, now).writes).toEqual([]);
 });
 
-test("a VMI of another owner is neither counted nor touched", () => {
+test("neither counts nor touches a VMI of another owner", () => {
   const vmis = [replica("theirs", { owner: "other" })];
   const { writes } = planReplicaSet({ replicaSet, vmis }, config, now);
   expect(writes.map(({ kind }) => kind)).toEqual(["create", "create"]);
 });
 
-test("one refused creation does not stop the others, and is told", () => {
+test("reports a refused creation and continues with the others", () => {
   const plan = planReplicaSet({ replicaSet, vmis: [] }, config, now, [refused]);
   expect(plan.writes.map(({ kind }) => kind)).toEqual(["create", "create", "patch"]);
   expect(plan.events.map(({ reason }) => reason)).toEqual(["FailedCreate", "SuccessfulCreate"]);
   expect(plan.error).toMatchObject({ kind: "api", reason: "Forbidden" });
 });
 
-test("a selector that misses the own template makes no VMIs", () => {
+test("creates no VMIs if the selector does not match the template", () => {
   const spec = { ...replicaSet.spec, selector: { matchLabels: { app: "else" } } };
   const view = { replicaSet: { ...replicaSet, spec }, vmis: [] };
   expect(planReplicaSet(view, config, now)).toEqual({ writes: [], events: [] });

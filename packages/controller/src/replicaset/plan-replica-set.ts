@@ -16,14 +16,15 @@ import type { ReplicaSetConfig, ReplicaSetView } from "./replica-set-view.ts";
 import { scale } from "./scale.ts";
 
 /**
- * What to do for a replica set now: VMIs to adopt, release, create and delete, and its status.
+ * Decides what to do about a replica set: VMIs to adopt, release, create and delete, and its
+ * status.
  *
- * At most 250 VMIs are created or deleted in a pass. Finished VMIs are deleted and replaced. If there are too many,
- * those that serve nobody are deleted first, see `victims`. A replica set whose selector does not match its own
- * template is left alone: it would create VMIs for ever.
+ * At most 250 VMIs are created or deleted in a pass. Finished VMIs are deleted and replaced. If
+ * there are too many, those that serve nobody are deleted first, see `victims`. A replica set whose
+ * selector does not match its own template is left alone: it would create VMIs forever.
  *
  * @param now milliseconds since the epoch
- * @param outcomes of the writes so far, see `carryOut`
+ * @param outcomes of the writes so far; see `carryOut`
  */
 export function planReplicaSet(
   view: ReplicaSetView,
@@ -54,7 +55,7 @@ export function planReplicaSet(
   return draft.finish(error);
 }
 
-/** The selector of a replica set that can be kept: one that selects what the template makes. */
+/** The selector of a usable replica set, which selects what the template makes. */
 function selectorOf(replicaSet: VirtualMachineInstanceReplicaSet): Selector | undefined {
   const labels = object(at(replicaSet, "spec", "template", "metadata", "labels"));
   const selector = replicaSet.spec?.selector;

@@ -25,7 +25,7 @@ export function replicaOf(replicaSet: VirtualMachineInstanceReplicaSet, names: N
   return replica;
 }
 
-/** The reference by which a VMI belongs to a replica set. */
+/** The owner reference that makes a VMI belong to a replica set. */
 export function ownedBy(
   replicaSet: VirtualMachineInstanceReplicaSet,
   names: Names,

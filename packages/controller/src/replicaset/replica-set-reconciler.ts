@@ -19,12 +19,12 @@ export interface ReplicaSetReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one replica set and carries out its plan. */
+/** Makes one pass over a replica set and carries out its plan. */
 export function replicaSetReconciler(
   options: ReplicaSetReconcilerOptions,
 ): (replicaSet: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {
   const { caches, wall = wallTime } = options;
-  return async (name, { signal } = {}) => {
+  return async (name, request = {}) => {
     const key = `${name.namespace}/${name.name}`;
     const view = whenKnown((): ReplicaSetView | "absent" => {
       const replicaSet = knownObject(caches.replicaSets.get(name));
@@ -38,7 +38,7 @@ export function replicaSetReconciler(
     return runPlan((outcomes) => planReplicaSet(view, config, now, outcomes), options, {
       key,
       about: about(view.replicaSet, vmResources(config.names).replicaSets),
-      signal,
+      request,
     });
   };
 }

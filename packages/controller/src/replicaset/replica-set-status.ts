@@ -16,7 +16,7 @@ import { isReady } from "./members.ts";
 import type { ReplicaSetConfig } from "./replica-set-view.ts";
 import { wantedReplicas } from "./scale.ts";
 
-/** What the status of a replica set is made from. */
+/** What the status of a replica set is computed from. */
 export interface ReplicaSetState {
   readonly replicaSet: VirtualMachineInstanceReplicaSet;
   /** Its replicas before this pass created or deleted any. */
@@ -28,7 +28,10 @@ export interface ReplicaSetState {
 
 type Condition = VirtualMachineInstanceReplicaSetCondition;
 
-/** Writes the status if it has changed. A refused one is not worth another pass: the next event brings one. */
+/**
+ * Writes the status if it has changed. A refused write needs no further pass: the next event brings
+ * one.
+ */
 export function statusPlan(
   draft: PlanDraft,
   state: ReplicaSetState,
@@ -56,7 +59,11 @@ export function statusPlan(
   draft.event(
     isPaused
       ? { type: "Normal", reason: "SuccessfulPaused", message: "nothing is created or deleted" }
-      : { type: "Normal", reason: "SuccessfulResumed", message: "replicas are kept again" },
+      : {
+          type: "Normal",
+          reason: "SuccessfulResumed",
+          message: "the replica set is managed again",
+        },
   );
 }
 
@@ -84,7 +91,7 @@ function conditionsFor(before: readonly Condition[], state: ReplicaSetState): re
   });
 }
 
-/** One that is there stays as it is: the first failure is the one worth reading. */
+/** An existing condition stays as it is: the first failure is the one worth reading. */
 function keep(conditions: readonly Condition[], condition: Condition): readonly Condition[] {
   return findCondition(conditions, condition.type)
     ? conditions

@@ -1,17 +1,17 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance, VirtualMachineInstanceReplicaSet } from "@virtkit/api/schema";
 
-/** What a plan for a replica set needs to know of the cluster. */
+/** What a plan for a replica set needs to know about the cluster. */
 export type ReplicaSetConfig = Pick<ClusterConfig, "names">;
 
 /** Everything that one pass over a replica set depends on. */
 export interface ReplicaSetView {
   readonly replicaSet: VirtualMachineInstanceReplicaSet;
-  /** The VMIs of its namespace, whoever they belong to. */
+  /** The VMIs of its namespace, whoever owns them. */
   readonly vmis: readonly VirtualMachineInstance[];
   /**
-   * What an earlier pass has asked of the API server and the view does not show yet: until it does, nothing
-   * is created or deleted, or it would be done twice.
+   * What an earlier pass has requested and the view does not show yet. Until it does, nothing is
+   * created or deleted, so that nothing is done twice.
    */
   readonly expected?: "creation" | "deletion" | undefined;
 }

@@ -9,10 +9,10 @@ import { isActive, isFinished, victims } from "./members.ts";
 import { replicaOf } from "./replica-of.ts";
 import type { ReplicaSetConfig } from "./replica-set-view.ts";
 
-/** So many VMIs are created or deleted in one pass at most. */
+/** At most this many VMIs are created or deleted in one pass. */
 const burst = 250;
 
-/** Creates the replicas that are missing, or deletes those that are too many, then the finished ones. */
+/** Creates missing replicas, or deletes surplus ones, then the finished ones. */
 export function scale(
   draft: PlanDraft,
   replicaSet: VirtualMachineInstanceReplicaSet,
@@ -29,12 +29,12 @@ export function scale(
   return remove(draft, members.filter(isFinished).slice(0, burst), config);
 }
 
-/** How many VMIs a replica set is to have. */
+/** How many VMIs a replica set should have. */
 export function wantedReplicas(replicaSet: VirtualMachineInstanceReplicaSet): number {
   return number(at(replicaSet, "spec", "replicas"), 1);
 }
 
-/** All are tried, whatever becomes of the first: one that the quota has no room for does not stop the rest. */
+/** A failure does not stop the others: a VMI that exceeds the quota does not hold up the rest. */
 function create(
   draft: PlanDraft,
   replicaSet: VirtualMachineInstanceReplicaSet,
@@ -52,7 +52,7 @@ function create(
         ? {
             type: "Warning",
             reason: "FailedCreate",
-            message: `no VMI was created: ${refusal.message}`,
+            message: `a VMI could not be created: ${refusal.message}`,
           }
         : { type: "Normal", reason: "SuccessfulCreate", message: "a VMI was created" },
     );
@@ -76,7 +76,7 @@ function remove(
         ? {
             type: "Warning",
             reason: "FailedDelete",
-            message: `VMI ${target.name} was not deleted: ${refusal.message}`,
+            message: `VMI ${target.name} could not be deleted: ${refusal.message}`,
           }
         : { type: "Normal", reason: "SuccessfulDelete", message: `VMI ${target.name} was deleted` },
     );

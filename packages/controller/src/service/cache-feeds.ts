@@ -5,12 +5,15 @@ import { apiVersionOf, type KubeClient, type KubeObject, type Resource } from "@
 import { Cache, type CacheOptions } from "@virtkit/kube/cache";
 import { Reflector, withoutManagedFields } from "@virtkit/kube/reflector";
 
-/** What caches are fed with. */
+/** What feeds the caches. */
 export interface CacheFeedsOptions extends Observers {
   readonly client: KubeClient;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
-  /** A watch that has not heard its server for so many milliseconds is a problem. By default five minutes. */
+  /**
+   * A watch that has received nothing from its server for this many milliseconds is a problem. By
+   * default five minutes.
+   */
   readonly mostBlind?: number | undefined;
 }
 
@@ -18,7 +21,7 @@ export interface CacheFeedsOptions extends Observers {
 export interface FedCache<T extends KubeObject, Index extends string> {
   readonly indexes?: CacheOptions<T, Index>["indexes"];
   readonly labelSelector?: string;
-  /** What is kept of an object: what nobody reads costs memory for each. */
+  /** The parts of an object to keep: parts that nobody reads cost memory for each object. */
   readonly keep?: (object: T) => T;
 }
 
@@ -62,12 +65,15 @@ export class CacheFeeds {
     return cache;
   }
 
-  /** The cache of a resource, if somebody has asked for it. */
+  /** The cache of a resource, if anyone has asked for it. */
   find(resource: Resource): Cache<KubeObject, string> | undefined {
     return this.#feeds.get(`${apiVersionOf(resource)}/${resource.plural}`)?.cache;
   }
 
-  /** Feeds them all until the signal ends it. Rejects if one cannot be fed for a reason that is a defect. */
+  /**
+   * Feeds all caches until the signal is aborted. Rejects if a cache cannot be fed because of a
+   * defect.
+   */
   async run({ signal }: { readonly signal: AbortSignal }): Promise<void> {
     this.#signal = signal;
     const failed = new Promise<void>((resolve, reject) => {
@@ -84,12 +90,14 @@ export class CacheFeeds {
     }
   }
 
-  /** What a health check must know: watches that have not heard their server. */
+  /** For a health check: watches that have received nothing from their server. */
   problems(): readonly string[] {
     const { mostBlind = 300_000 } = this.#options;
     return [...this.#feeds].flatMap(([id, { reflector }]) => {
       const blindFor = reflector?.blindFor() ?? 0;
-      return blindFor > mostBlind ? [`${id} has not heard its server for ${blindFor} ms`] : [];
+      return blindFor > mostBlind
+        ? [`${id} has received nothing from its server for ${blindFor} ms`]
+        : [];
     });
   }
 
@@ -104,7 +112,9 @@ export class CacheFeeds {
   }
 }
 
-/** What is kept of an object of a server in the same process is as frozen as the object. */
+/**
+ * The kept parts of an object from a server in the same process are frozen like the object itself.
+ */
 function keptOf<T extends KubeObject>(object: T, keep: (object: T) => T): T {
   const kept = keep(withoutManagedFields(object));
   return Object.isFrozen(object) ? Object.freeze(kept) : kept;

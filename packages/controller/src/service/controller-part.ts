@@ -14,11 +14,11 @@ export interface PartContext extends Observers {
   readonly client: KubeClient;
   readonly caches: SharedCaches;
   readonly names: Names;
-  /** As it is now: configurations change. */
+  /** The present configuration; it can change. */
   config(): VmiPlanConfig;
   /**
-   * Where the plan for one object goes. `behindFor` says for how many milliseconds the caches may still lag behind what
-   * was written for it; until then nothing is to be decided.
+   * Where to carry out the plan for one object. `behindFor` says for how many milliseconds the
+   * caches may still lag behind writes for it; nothing must be decided until then.
    */
   runner(object: ObjectName): PlanRunner & { readonly behindFor: number };
   readonly clock: Clock;
@@ -30,13 +30,13 @@ export interface PartContext extends Observers {
 export interface ControllerPart {
   readonly watches: readonly Watch[];
   readonly reconcile: Reconciler;
-  /** Objects at a time. By default 4. */
+  /** How many objects to work on at a time. By default 4. */
   readonly concurrency?: number;
 }
 
 /** Creates a reconciler that uses the shared caches. */
 export interface ControllerPartMaker {
-  /** In the log and in metrics. */
+  /** The name in logs and metrics. */
   readonly name: string;
   make(context: PartContext): ControllerPart;
 }

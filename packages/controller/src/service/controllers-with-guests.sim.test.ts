@@ -26,7 +26,7 @@ const controllers: ActorMain = async ({ signal, ...parts }) => {
   await createControllers({ ...parts, config: () => worldConfig }).run({ signal });
 };
 
-/** Nodes, on which launcher Pods carry guests, and node agents by a script. */
+/** Nodes with launcher Pods that carry guests, and scripted node agents. */
 function scenario(name: string, play: Scenario["play"], actors = ["controller"]): Scenario {
   return {
     name,
@@ -59,7 +59,7 @@ async function gone(cluster: TestCluster): Promise<void> {
   expect(cluster.launchers()).toEqual([]);
 }
 
-test("a VMI starts, ends and is gone under every crash, lost answer, lagging view and unobserved event", async () => {
+test("a VMI starts, ends and is gone under every crash, lost answer, lagging view and missed event", async () => {
   const story = scenario("the life of a VMI", async (cluster) => {
     await started(cluster);
     await gone(cluster);
@@ -71,7 +71,7 @@ test("a VMI starts, ends and is gone under every crash, lost answer, lagging vie
   );
 });
 
-test("two controllers, nodes that are parted and dates that jump: at most one copy, and one in the end", async () => {
+test("two controllers, node partitions and clock jumps: at most one copy, and exactly one in the end", async () => {
   const story = scenario(
     "a VMI that is made twice",
     async (cluster) => {

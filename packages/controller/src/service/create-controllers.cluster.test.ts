@@ -40,7 +40,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 }, 60_000);
 
-/** Runs the controllers in this process for one test. Answers with the writes that they make. */
+/** Runs the controllers in this process for one test. Returns the writes that they make. */
 function controllers(config: VmiPlanConfig = worldConfig): string[] {
   const writes: string[] = [];
   const stop = new AbortController();
@@ -65,7 +65,7 @@ async function removeAll(): Promise<void> {
   await expect.poll(left, soon).toEqual([0, 0]);
 }
 
-/** How many VMIs and Pods there are. */
+/** The number of VMIs and Pods. */
 async function left(): Promise<readonly number[]> {
   const lists = [client.list(vmis, { namespace }), client.list(podResource, { namespace })];
   return (await Promise.all(lists)).map(({ items }) => items.length);
@@ -88,7 +88,7 @@ const phases = async (): Promise<Record<string, number>> => {
   );
 };
 
-test("a VMI gets its Pod, runs and goes: 7 writes and 2 events on a real API server, none refused", async () => {
+test("a VMI gets its Pod, runs and is deleted: 7 writes and 2 events on a real API server, none refused", async () => {
   const writes = controllers();
   await createVmi("one");
   await expect.poll(async () => (await conditionOf("one", "Ready"))?.status, soon).toBe("True");
@@ -121,7 +121,7 @@ test("a VMI gets its Pod, runs and goes: 7 writes and 2 events on a real API ser
   ]);
 });
 
-test("an image that cannot be pulled, and a Pod that no node takes, show in the VMI", async () => {
+test("the VMI shows that an image cannot be pulled, or that no node takes its Pod", async () => {
   const profile = { ...worldConfig.profile, image: `${missingImage}/launcher:1` };
   controllers({ ...worldConfig, profile });
   await createVmi("imageless");
@@ -135,12 +135,12 @@ test("an image that cannot be pulled, and a Pod that no node takes, show in the 
   expect(await phases()).toEqual({ Scheduling: 2 });
 });
 
-test("a quota that is used up shows in the VMI, which starts when there is room", async () => {
+test("a VMI shows that the quota is used up, and starts when there is room", async () => {
   const hard = (count: string) => ({ spec: { hard: { pods: count } } });
   const quota = { metadata: { namespace, name: "none" }, ...hard("0") } as KubeObject;
   await client.create(quotaResource, quota);
   const name = { namespace, name: "none" };
-  // A controller that is not here would fill this in.
+  // A controller that does not run here would fill this in.
   const body = { status: { hard: { pods: "0" }, used: { pods: "0" } } };
   await client.patch(quotaResource, name, { type: "merge", body }, { subresource: "status" });
   controllers();
@@ -157,7 +157,7 @@ test("a quota that is used up shows in the VMI, which starts when there is room"
   expect(await conditionOf("third", "Synchronized")).toBeUndefined();
 });
 
-test("the API server is killed in the middle, and all goes on when it is back", async () => {
+test("the controllers continue after the API server was killed", async () => {
   controllers();
   for (let n = 0; n < 6; n++) await createVmi(`vm-${n}`);
   await server.kill();
@@ -168,7 +168,7 @@ test("the API server is killed in the middle, and all goes on when it is back", 
 
 const program = fileURLToPath(new URL("../testing/controller-process.mjs", import.meta.url));
 
-test("two processes that work at once make one Pod for each VMI; one is killed in the middle", async () => {
+test("two processes at once create one Pod for each VMI, even if one is killed", async () => {
   const children = [1, 2].map(() =>
     spawn(process.execPath, [program, server.kubeconfig], {
       stdio: ["ignore", "inherit", "inherit"],

@@ -28,24 +28,27 @@ import { workloadUpdatePart } from "./workload-update-part.ts";
 /** Options of {@link createControllers}. */
 export interface ControllersOptions extends Observers {
   readonly client: KubeClient;
-  /** How VMIs are run, as it is now: configurations change. */
+  /** The present configuration for VMIs; it can change. */
   config(): VmiPlanConfig;
   /** The reconcilers to run. By default {@link standardParts}. */
   readonly parts?: readonly ControllerPartMaker[] | undefined;
   /**
-   * The lease by which one process of several works. Without it this one works at once: that is safe, for the run grant
-   * is the lock, and costs requests that are refused.
+   * The lease that elects one process to work. Without it this process works at once. That is safe,
+   * because the run grant is the lock, but it costs refused requests.
    */
   readonly election?: Pick<ElectionOptions, "namespace" | "name" | "identity"> | undefined;
   readonly installed?: InstalledProjects | undefined;
-  /** Who events are from. By default `virt-controller`, as in KubeVirt. */
+  /** The source of events. By default `virt-controller`, as in KubeVirt. */
   readonly component?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   readonly wall?: (() => Date) | undefined;
 }
 
-/** Both signals as one; as many watches as there are listen to it, and Node takes more than ten for a leak. */
+/**
+ * Both signals as one. Every watch listens to it, and Node reports more than ten listeners as a
+ * leak.
+ */
 function either(one: AbortSignal, other: AbortSignal): AbortSignal {
   const signal = AbortSignal.any([one, other]);
   setMaxListeners(0, signal);
@@ -54,14 +57,18 @@ function either(one: AbortSignal, other: AbortSignal): AbortSignal {
 
 /** The controllers of a cluster, created by {@link createControllers}. */
 export interface Controllers {
-  /** What they share. It is fed while they run, also while another process leads. */
+  /**
+   * The shared caches. They are fed while the controllers run, also while another process leads.
+   */
   readonly caches: SharedCaches;
   readonly names: Names;
-  /** Watches, leads if it can, and reconciles, until the signal. Rejects if a part breaks. */
+  /**
+   * Watches, leads if it can, and reconciles until the signal is aborted. Rejects if a part breaks.
+   */
   run(options: { readonly signal: AbortSignal }): Promise<void>;
-  /** Those that run: none while another process leads. */
+  /** The running controllers: none while another process leads. */
   running(): readonly Controller[];
-  /** For a liveness probe; empty if all is well. */
+  /** Problems, for a liveness probe; empty if all is well. */
   problems(): readonly string[];
 }
 
@@ -78,7 +85,7 @@ export const standardParts: readonly ControllerPartMaker[] = [
 ];
 
 /**
- * Runs reconcilers over one set of caches, in which each kind of object is cached once.
+ * Runs reconcilers over one set of caches that holds each kind of object once.
  *
  * @example
  * const controllers = createControllers({ client: inClusterClient(), config: () => ({ cluster, profile }) });

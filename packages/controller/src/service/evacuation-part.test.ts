@@ -1,7 +1,7 @@
 import { names } from "@virtkit/api/names";
 import type { KubeObject } from "@virtkit/kube";
 import { expect, test } from "vitest";
-import { podResource } from "../plan/resources.ts";
+import { nodeResource, podResource } from "../plan/resources.ts";
 import { vmResources } from "../plan/vm-resources.ts";
 import { serviceWorld, worldConfig } from "../testing/service-world.ts";
 import { createControllers } from "./create-controllers.ts";
@@ -12,7 +12,7 @@ const { vmis, migrations } = vmResources(names());
 const namespace = "default";
 
 test.each(["ends", "is deleted"])(
-  "a VMI that is evicted before the Pod of its last move has ended leaves when that Pod %s",
+  "a VMI evicted before the Pod of its last move has ended leaves when that Pod %s",
   async (how) => {
     await using world = await serviceWorld();
     const { cluster } = world;
@@ -55,3 +55,44 @@ test.each(["ends", "is deleted"])(
     expect(await made()).toBe(1);
   },
 );
+
+test("a VMI that need not leave causes no pass, and one on a drained node leaves", async () => {
+  await using world = await serviceWorld();
+  const { cluster } = world;
+  const user = cluster.client("user");
+  let passes = 0;
+  const count = (metric: string): void => {
+    if (metric === "kube_reconciles") passes++;
+  };
+  const controllers = createControllers({
+    ...{ client: cluster.client("controller"), ...world.time, parts: [evacuationPart] },
+    config: () => worldConfig,
+    metrics: { count, observe: () => {} },
+  });
+  world.start((signal) => controllers.run({ signal }));
+  const taint = async (key: string): Promise<void> => {
+    const body = { spec: { taints: [{ key, effect: "NoSchedule" }] } };
+    await user.patch(nodeResource, { name: "node-1" }, { type: "merge", body });
+    await cluster.clock.pass(5_000);
+  };
+  await taint("another");
+  const add = async (name: string): Promise<void> => {
+    const vmi = admittedVmi(name);
+    const conditions = [{ type: "LiveMigratable", status: "True" }];
+    await user.create(vmis, {
+      ...vmi,
+      spec: { ...Object(vmi).spec, evictionStrategy: "LiveMigrate" },
+      status: { phase: "Running", nodeName: "node-1", conditions },
+    } as KubeObject);
+    await cluster.clock.pass(5_000);
+  };
+  const made = async (): Promise<readonly unknown[]> =>
+    (await user.list(migrations)).items.map((each) => Object(each).spec.vmiName).sort();
+  const before = passes;
+  await add("stays");
+  expect([passes, await made()]).toEqual([before, []]);
+  await taint(worldConfig.cluster.migrations.nodeDrainTaintKey);
+  expect(await made()).toEqual(["stays"]);
+  await add("comes");
+  expect(await made()).toEqual(["comes", "stays"]);
+});

@@ -1,4 +1,6 @@
-import { text } from "@virtkit/api/shape";
+import { isDeepStrictEqual } from "node:util";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, objects, text } from "@virtkit/api/shape";
 import type { ObjectName } from "@virtkit/kube";
 import { evacuationReconciler } from "../evacuation/evacuation-reconciler.ts";
 import type { PodObject } from "../vmi/cluster-objects.ts";
@@ -20,14 +22,28 @@ function make(context: PartContext): ControllerPart {
     const vmi = caches.vmis.get({ namespace: text(namespace), name: text(name) });
     return vmi.state === "present" ? nodeOf(vmi.object.status?.nodeName) : [];
   };
+  /** Whether a VMI is marked by an eviction, or on a node that is drained. */
+  const mayLeave = (vmi: VirtualMachineInstance | undefined): boolean => {
+    const { nodeName = "", evacuationNodeName } = vmi?.status ?? {};
+    if (evacuationNodeName) return true;
+    const node = caches.nodes.get({ name: nodeName });
+    const { nodeDrainTaintKey } = config().migrations;
+    return (
+      node.state === "present" && taintsOf(node.object).some(({ key }) => key === nodeDrainTaintKey)
+    );
+  };
   return {
     concurrency: 2,
     watches: [
       sharedWatch(caches.nodes, {
-        predicate: ({ old, object }) => taintsOf(old) !== taintsOf(object),
+        predicate: ({ old, object }) => !isDeepStrictEqual(taintsOf(old), taintsOf(object)),
       }),
-      sharedWatch(caches.vmis, { keys: ({ status }) => nodeOf(status?.nodeName) }),
-      // One that has failed makes way for the next.
+      // Every change to a VMI comes here, and a pass looks at all VMIs of a node.
+      sharedWatch(caches.vmis, {
+        predicate: ({ old, object }) => mayLeave(old) || mayLeave(object),
+        keys: ({ status }) => nodeOf(status?.nodeName),
+      }),
+      // A failed migration makes way for the next.
       sharedWatch(caches.migrations, {
         keys: ({ metadata, spec }) => nodeOfVmi(metadata.namespace, spec?.vmiName),
       }),
@@ -37,10 +53,10 @@ function make(context: PartContext): ControllerPart {
         keys: ({ metadata }) => nodeOfVmi(metadata.namespace, controllerOf(metadata)?.name),
       }),
     ],
-    reconcile: async (node, { signal }) => {
+    reconcile: async (node, request) => {
       const { behindFor, ...runner } = context.runner(node);
       if (behindFor > 0) return { requeueAfter: behindFor };
-      return await evacuationReconciler({ ...runner, caches, config, wall })(node, { signal });
+      return await evacuationReconciler({ ...runner, caches, config, wall })(node, request);
     },
   };
 }
@@ -49,7 +65,6 @@ function isActive(pod: PodObject | undefined): boolean {
   return pod !== undefined && !isDown(pod);
 }
 
-function taintsOf(node: unknown): string {
-  const { spec } = Object(node) as { spec?: { taints?: unknown } };
-  return JSON.stringify(spec?.taints ?? []);
+function taintsOf(node: unknown): readonly { readonly key?: string }[] {
+  return objects(at(node, "spec", "taints"));
 }

@@ -20,7 +20,7 @@ const controller: Scenario["actors"][string] = async ({ client, clock, random, w
     signal,
   });
 
-/** The VMIs as the API server has them now, by UID. */
+/** The VMIs that the API server has now, by UID. */
 function follow(cluster: TestCluster): ReadonlyMap<string, KubeObject> {
   const known = followed.get(cluster);
   if (known) return known;
@@ -80,7 +80,7 @@ async function expectNothing(cluster: TestCluster): Promise<void> {
 const start = (cluster: TestCluster) => cluster.client("user").create(vmis, admittedVmi("demo"));
 const remove = (cluster: TestCluster) => cluster.client("user").delete(vmis, name);
 
-/** What is done, and what must be so in the end. */
+/** What is done, and what must hold in the end. */
 const plays: Readonly<Record<string, Scenario["play"]>> = {
   "a start, a crash, and a deletion": async (cluster) => {
     await start(cluster);
@@ -103,12 +103,12 @@ const plays: Readonly<Record<string, Scenario["play"]>> = {
     cluster.network.mendAll();
     await expectNothing(cluster);
   },
-  "a node that boots anew while its VMI is being deleted": async (cluster) => {
+  "a node that reboots while its VMI is being deleted": async (cluster) => {
     await start(cluster);
     await expectRunning(cluster);
     const [node] = cluster.nodes;
     await remove(cluster);
-    // The guest has been asked to shut down, and nobody sees how it ends.
+    // The guest has been asked to shut down, and nobody sees it end.
     node?.cutPower();
     await cluster.settle({ quiet: 35_000 });
     expect((await cluster.client("user").list(vmis)).items).toHaveLength(1);
@@ -128,7 +128,7 @@ const scenario = (title: string, actors: Scenario["actors"]): Scenario => ({
   invariants,
 });
 
-describe("every crash, lost answer, lagging view and unobserved event of a controller", () => {
+describe("a controller survives every crash, lost answer, lagging view and missed event", () => {
   test.each(Object.keys(plays))("%s", async (title) => {
     const report = await perturbScenario(scenario(title, { controller }));
     expect(perturbationReportText(report)).toBe(
@@ -138,7 +138,7 @@ describe("every crash, lost answer, lagging view and unobserved event of a contr
   });
 });
 
-/** Lets go of a VMI as soon as it is deleted: what the finalizer is there to prevent. */
+/** Releases a VMI as soon as it is deleted, which the finalizer exists to prevent. */
 const naive: Scenario["actors"][string] = async ({ client, signal }) => {
   for await (const { type, object } of client.watch(vmis, { namespace: "default", signal })) {
     if (type === "BOOKMARK" || !object.metadata.deletionTimestamp) continue;
@@ -147,7 +147,7 @@ const naive: Scenario["actors"][string] = async ({ client, signal }) => {
   }
 };
 
-test("the control: a controller that lets go without proof is found", async () => {
+test("control: a controller that releases a VMI without proof is found", async () => {
   const [title = ""] = Object.keys(plays);
   const played = perturbScenario({
     ...scenario(title, { controller, naive }),

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@virtkit/kube";
 
-/** A node without what the kubelet says of images and volumes, which is most of it. */
+/** A node without the kubelet's reports about images and volumes, which are most of it. */
 export function keptNode<T extends KubeObject>(node: T): T {
   const { status } = node as T & { readonly status?: Readonly<Record<string, unknown>> };
   if (!status) return node;
@@ -8,7 +8,7 @@ export function keptNode<T extends KubeObject>(node: T): T {
   return { ...node, status: kept };
 }
 
-/** That there is a ConfigMap of this name, and nothing of what is in it. */
+/** The existence of a ConfigMap of this name, without its data. */
 export function keptConfigMap<T extends KubeObject>({ metadata }: T): T {
   const { annotations: _, ...kept } = metadata;
   return { metadata: kept } as T;

@@ -10,13 +10,13 @@ import { type ServiceWorld, serviceWorld } from "../testing/service-world.ts";
 const { vmis, migrations } = vmResources(names());
 const { annotations, finalizers, labels, nodeLabels } = names();
 
-/** What node agents say of two equal CPUs. */
+/** What node agents report for two equal CPUs. */
 const cpuLabels = {
   [`${nodeLabels.hostModelCpu}Skylake`]: "true",
   [`${nodeLabels.cpuModelMigration}Skylake`]: "true",
 };
 
-/** A migration as the mutating webhook lets it in. */
+/** A migration as the mutating webhook admits it. */
 function migrationOf(vmiName: string): KubeObject {
   return {
     apiVersion: "kubevirt.io/v1",
@@ -43,7 +43,7 @@ async function runningVmi(world: ServiceWorld, name: string): Promise<void> {
   }
   await user.create(vmis, admittedVmi(name));
   await world.cluster.clock.pass(30_000);
-  // What the node agent says once the guest runs.
+  // What the node agent reports once the guest runs.
   const body = { status: { selinuxContext: "none", runtimeUser: 107 } };
   await user.patch(vmis, { namespace: "default", name }, { type: "merge", body });
 }
@@ -55,7 +55,7 @@ const phaseOf = async (world: ServiceWorld, name: string) =>
       .get(migrations, { namespace: "default", name })) as VirtualMachineInstanceMigration
   ).status?.phase;
 
-test("a migration gets its target Pod on another node, and the node agents are told", async () => {
+test("a migration gets its target Pod on another node, and the node agents are told about it", async () => {
   await using world = await serviceWorld({ nodes: 2 });
   world.startControllers("controller");
   await world.cluster.clock.pass(5_000);
@@ -81,7 +81,7 @@ test("a migration gets its target Pod on another node, and the node agents are t
   expect(pods).toHaveLength(2);
 });
 
-test("a migration without its VMI goes", async () => {
+test("a migration without its VMI is deleted", async () => {
   await using world = await serviceWorld({ nodes: 2 });
   world.startControllers("controller");
   await world.cluster.clock.pass(5_000);

@@ -22,7 +22,7 @@ export const migrationPart: ControllerPartMaker = { name: "migration", make };
 function make(context: PartContext): ControllerPart {
   const { caches, client, names } = context;
   const sources = vmiSources({ caches: vmiCaches(caches), client, names, isBehind: () => false });
-  /** Migrations whose target Pods the caches may not show yet: the limits must not overlook them. */
+  /** Migrations whose target Pods the caches may not show yet: the limits must count them. */
   const started = new Map<string, ObjectName>();
   const isAnyBehind = (): boolean => {
     for (const [key, name] of started) {
@@ -63,7 +63,7 @@ function vmiNameOf({ migrations }: SharedCaches, name: ObjectName): ObjectName {
   return { ...name, name: text(knownObject(migrations.get(name))?.spec?.vmiName) };
 }
 
-/** The migration beside what is known of its VMI. */
+/** The migration together with what is known about its VMI. */
 function migrationView(
   { caches, names }: PartContext,
   name: ObjectName,
@@ -107,7 +107,7 @@ function migrationView(
   };
 }
 
-/** Only an interrupted migration of a guest with persistent state has one; nobody else looks. */
+/** Only the interrupted migration of a guest with persistent state has a job; nobody else looks. */
 async function readJob(
   { caches, client }: PartContext,
   name: ObjectName,
@@ -129,7 +129,7 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
   const { migrations, vmis, pods } = caches;
   return [
     sharedWatch(migrations),
-    // One that is over makes room for those that wait.
+    // A finished migration makes room for those that wait.
     sharedWatch(migrations, {
       keys: (migration) => (isFinalMigration(migration) ? pending(caches) : []),
     }),
@@ -162,7 +162,7 @@ function pending({ migrations }: SharedCaches): readonly ObjectName[] {
     .map(nameIn);
 }
 
-/** Those that a cache has seen so far: it tells of the others when they come. */
+/** The objects that a cache has seen so far; it reports the others when they come. */
 function seen<T>(list: KnownList<T>): readonly T[] {
   return whenKnown(() => known(list)) ?? [];
 }

@@ -21,26 +21,26 @@ function make(context: PartContext): ControllerPart {
     concurrency: 2,
     watches: [
       sharedWatch(caches.nodes),
-      // A node that is gone is known only by the VMIs that name it.
+      // A node that is gone is only known by the VMIs that name it.
       sharedWatch(caches.vmis, {
         keys: ({ status }) => (status?.nodeName ? [{ name: status.nodeName }] : []),
         predicate: ({ old, object }) => old?.status?.nodeName !== object?.status?.nodeName,
       }),
       sharedWatch(caches.pods, { predicate: () => false }),
     ],
-    reconcile: async (node, { signal }) => {
+    reconcile: async (node, request) => {
       const { behindFor, ...runner } = context.runner(node);
       if (behindFor > 0) return { requeueAfter: behindFor };
-      return await nodeReconciler({ ...runner, view, config, wall })(node, { signal });
+      return await nodeReconciler({ ...runner, view, config, wall })(node, request);
     },
   };
 }
 
-/** What is around a node is read live, but only if there is something to decide about it. */
+/** Reads what is around a node live, but only if there is something to decide about it. */
 async function nodeView(
   { caches, client, names, wall }: PartContext,
   name: string,
-  { signal }: RequestOptions,
+  request: RequestOptions,
 ): Promise<NodeView> {
   const node = knownObject(caches.nodes.get({ name }));
   const hasWork =
@@ -49,7 +49,7 @@ async function nodeView(
   const nothing = { name, node, vmis: [], pods: [], daemonSets: [] };
   if (!hasWork || isResponsive(node, { names }, wall().getTime()) !== false) return nothing;
   const list = (resource: Resource, selector: object) =>
-    listAll(client, resource, selector, signal);
+    listAll(client, resource, selector, request.signal);
   const onNode = `${names.labels.nodeName}=${name}`;
   return {
     name,

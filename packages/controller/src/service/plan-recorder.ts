@@ -5,7 +5,7 @@ import { nodeResource, podResource } from "../plan/resources.ts";
 import type { PlanRunner } from "../plan/run-plan.ts";
 import { vmResources } from "../plan/vm-resources.ts";
 
-/** Tells the events of plans. An object from a list does not say what it is; those are VMIs. */
+/** Records the events of plans. Objects from lists do not have a kind; here they are VMIs. */
 export function planRecorder(recorder: EventRecorder, names: Names): PlanRunner["record"] {
   const resources = vmResources(names);
   const byKind = new Map<string, Resource>(

@@ -27,10 +27,10 @@ function make(context: PartContext): ControllerPart {
       }),
       ...syncedFirst([caches.revisions, caches.claims, caches.dataVolumes] as never[]),
     ],
-    reconcile: async (pool, { signal }) => {
+    reconcile: async (pool, request) => {
       const { behindFor, ...runner } = context.runner(pool);
       if (behindFor > 0) return { requeueAfter: behindFor };
-      return await poolReconciler({ ...runner, caches, config, wall })(pool, { signal });
+      return await poolReconciler({ ...runner, caches, config, wall })(pool, request);
     },
   };
 }

@@ -22,11 +22,11 @@ function make(context: PartContext): ControllerPart {
       sharedWatch(caches.replicaSets),
       sharedWatch(caches.vmis, { keys: (vmi) => ownersOf(vmi, kind.kind, caches) }),
     ],
-    reconcile: async (replicaSet, { signal }) => {
+    reconcile: async (replicaSet, request) => {
       const { behindFor, ...runner } = context.runner(replicaSet);
       if (behindFor > 0) return { requeueAfter: behindFor };
       const reconcile = replicaSetReconciler({ ...runner, caches, config, wall });
-      return await reconcile(replicaSet, { signal });
+      return await reconcile(replicaSet, request);
     },
   };
 }

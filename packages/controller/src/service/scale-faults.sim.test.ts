@@ -21,12 +21,12 @@ import { replicaSetPart } from "./replica-set-part.ts";
 import { vmPart } from "./vm-part.ts";
 import { vmiPart } from "./vmi-part.ts";
 
-/** Longer than the 20 s for which a disturbed controller sees nothing, or what is old. */
+/** Longer than the 20 s for which a disturbed controller sees nothing or an old state. */
 const quiet = 30_000;
 const labels = { app: "web" };
 const { spec: vmSpec } = Object(vmOf("any", "Always")) as { readonly spec: { template: object } };
 
-/** What is scaled: the object, the part that looks after it, and what it makes. */
+/** What is scaled: the object, the part that manages it, and what it makes. */
 interface Scaled {
   readonly part: ControllerPartMaker;
   readonly resource: Resource;
@@ -78,7 +78,7 @@ const invariants: NonNullable<Scenario["invariants"]> = {
   },
 };
 
-/** Only the controller that scales is disturbed: those of VMs, VMIs and nodes have tests of their own. */
+/** Only the controller that scales is disturbed: the others have tests of their own. */
 const others = controllerActor([vmPart, vmiPart, nodePart]);
 
 function scenario(name: string, { part, resource, members, object, counts }: Scaled): Scenario {
@@ -126,10 +126,13 @@ function scenario(name: string, { part, resource, members, object, counts }: Sca
   };
 }
 
-/** Kinds of perturbations repeat after 2 and after 3: each share has some of every kind. 23 seeds have all. */
+/**
+ * The kinds of perturbation repeat every 2 and every 3, so each share has some of every kind. 23
+ * seeds cover all.
+ */
 const every = 23;
 
-describe("scaling up and down under crashes, lost answers, lagging views and unobserved events", () => {
+describe("scales up and down under crashes, lost answers, lagging views and missed events", () => {
   test.each(Object.keys(scaled))("%s", async (name) => {
     const story = scenario(name, scaled[name] as Scaled);
     for (const seed of rotatingSeeds(`one of ${every} shares of: ${name} that is scaled`, 1)) {

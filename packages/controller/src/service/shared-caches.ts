@@ -63,8 +63,8 @@ export interface InstalledProjects {
 }
 
 /**
- * The objects that controllers read, each kind once. A cache is created, and its watch begins, on first use: a
- * process without pools does not watch them.
+ * The objects that controllers read, each kind once. A cache is created, and its watch begins, on
+ * first use: a process without pools does not watch them.
  */
 export class SharedCaches {
   readonly #feeds: CacheFeeds;
@@ -91,7 +91,7 @@ export class SharedCaches {
     });
   }
 
-  /** Launchers, and the Pods that attach volumes to them; Pods of others are not watched. */
+  /** Launcher Pods and the Pods that attach volumes to them; other Pods are not watched. */
   get pods(): Cache<Stored<PodObject>, PodIndex> {
     const labelSelector = `${this.#names.labels.app} in (virt-launcher,hotplug-disk)`;
     return this.#of<Stored<PodObject>, PodIndex>(podResource, {
@@ -123,7 +123,7 @@ export class SharedCaches {
     return this.#of<Stored<KubeVirt>>(this.#resources.kubevirts);
   }
 
-  /** Stored copies of specs, by whoever controls them. */
+  /** Stored copies of specs, by their controller. */
   get revisions(): Cache<Stored<ControllerRevision>, "controller"> {
     return this.#of<Stored<ControllerRevision>, "controller">(revisionResource, {
       indexes: byController,
@@ -160,7 +160,7 @@ export class SharedCaches {
     return this.#of<Stored<NamedObject>>(namespaceResource);
   }
 
-  /** Only which there are: what is in them is nobody's business. */
+  /** Only their existence: their data is nobody's business. */
   get configMaps(): Cache<Stored<NamedObject>> {
     return this.#of<Stored<NamedObject>>(configMapResource, { keep: keptConfigMap });
   }
@@ -211,7 +211,7 @@ export class SharedCaches {
   }
 }
 
-/** By the UID of whatever controls the object. */
+/** By the UID of the object's controller. */
 function controllerUid(object: unknown): readonly string[] {
   const uid = text(controllerOf(object)?.uid);
   return uid === "" ? [] : [uid];
@@ -222,7 +222,7 @@ const byController = { controller: controllerUid } as const;
 /** How the shared cache of VMs is indexed. */
 const vmIndexes = {
   ...byController,
-  /** By the claims and DataVolumes that it names. */
+  /** By the claims and DataVolumes that it uses. */
   claim: (vm: VirtualMachine): readonly string[] =>
     usedClaims(vm).map((name) => `${text(vm.metadata?.namespace)}/${name}`),
 } as const;
@@ -232,12 +232,12 @@ const vmiIndexes: Readonly<
   Record<VmiIndex, (vmi: Stored<VirtualMachineInstance>) => readonly string[]>
 > = {
   controller: controllerUid,
-  /** By the node that it is on. */
+  /** By its node. */
   node: ({ status }: VirtualMachineInstance): readonly string[] => {
     const node = text(status?.nodeName);
     return node === "" ? [] : [node];
   },
-  /** By the claims, and thereby the DataVolumes, that its volumes name. */
+  /** By the claims, and so the DataVolumes, that its volumes use. */
   claim: ({ metadata, spec }: VirtualMachineInstance): readonly string[] =>
     [
       ...(spec?.volumes ?? []).map(claimNameOf),
@@ -250,7 +250,7 @@ const vmiIndexes: Readonly<
 const allPodIndexes: Readonly<Record<PodIndex, (pod: Stored<PodObject>) => readonly string[]>> = {
   controller: podIndexes.controller,
   vmi: podIndexes.vmi,
-  /** By the node that it is on. */
+  /** By its node. */
   node: ({ spec }: PodObject): readonly string[] => {
     const node = text(spec?.nodeName);
     return node === "" ? [] : [node];

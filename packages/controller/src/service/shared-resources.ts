@@ -51,14 +51,14 @@ export const networkResource: Resource = defineResource({
 
 const cdi = { group: cdiNames.group, version: "v1beta1" } as const;
 
-/** CDI's names for where data comes from. */
+/** CDI's DataSources. */
 export const dataSourceResource: Resource = defineResource({
   ...cdi,
   plural: "datasources",
   kind: "DataSource",
 });
 
-/** What CDI knows of storage classes. */
+/** What CDI knows about storage classes. */
 export const storageProfileResource: Resource = defineResource({
   ...cdi,
   plural: "storageprofiles",

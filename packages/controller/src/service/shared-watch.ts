@@ -10,7 +10,7 @@ export function sharedWatch<T extends KubeObject>(
   return watch(cache, { ...spec, follow: false });
 }
 
-/** Makes a controller wait until these caches have seen everything; changes in them trigger nothing. */
+/** Makes a controller wait until these caches have synced; changes in them trigger nothing. */
 export function syncedFirst(caches: readonly (Cache<never, string> | undefined)[]): Watch[] {
   return caches
     .filter((cache) => cache !== undefined)

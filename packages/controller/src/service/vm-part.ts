@@ -18,7 +18,7 @@ function make(context: PartContext): ControllerPart {
   return {
     concurrency: 10,
     watches: watches(context),
-    reconcile: async (vm, { signal }) => {
+    reconcile: async (vm, request) => {
       const { behindFor, ...runner } = context.runner(vm);
       if (behindFor > 0) return { requeueAfter: behindFor };
       const { syncedAnnotations, syncedLabels } = context.config();
@@ -29,7 +29,7 @@ function make(context: PartContext): ControllerPart {
       };
       const run = { caches, client, config, options, statuses, wall };
       const reconcile = vmReconciler({ ...runner, ...run });
-      return await reconcile(vm, { signal });
+      return await reconcile(vm, request);
     },
   };
 }
@@ -39,9 +39,9 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
   const { vmis: vmiKind } = vmResources(names);
   return [
     sharedWatch(vms),
-    // A VMI without an owner may be adopted: it has the name of its VM in any case.
+    // A VMI without an owner may be adopted: it has the VM's name in any case.
     sharedWatch(vmis),
-    // A Pod that receives a guest is remembered first, and so is only looked at when it comes.
+    // A Pod that receives a guest is remembered first, so a look when it appears is enough.
     sharedWatch(pods, {
       keys: (pod) => ownerNamed(pod, vmiKind.kind),
       predicate: ({ type }) => type === "added",
@@ -71,7 +71,7 @@ function ownerNamed(object: KubeObject, kind: string): readonly ObjectName[] {
   return owner?.kind === kind && namespace !== undefined ? [{ namespace, name: owner.name }] : [];
 }
 
-/** The VMs that name a claim or DataVolume. */
+/** The VMs that use a claim or DataVolume. */
 function vmsOfClaim(
   { metadata: { namespace = "", name = "" } }: KubeObject,
   { vms }: SharedCaches,

@@ -31,15 +31,15 @@ function make(context: PartContext): ControllerPart {
   return {
     concurrency: 10,
     watches: watches(context),
-    reconcile: async (vmi, { signal }) => {
+    reconcile: async (vmi, request) => {
       const { behindFor, ...runner } = context.runner(vmi);
       if (behindFor > 0) return { requeueAfter: behindFor };
-      return await vmiReconciler({ ...runner, sources, config, wall })(vmi, { signal });
+      return await vmiReconciler({ ...runner, sources, config, wall })(vmi, request);
     },
   };
 }
 
-/** Those that a view of a VMI is made from. */
+/** The caches that a view of a VMI is built from. */
 export function vmiCaches(caches: SharedCaches): VmiCaches {
   const { networkAttachmentDefinitions, dataVolumes, storageProfiles, cdis, cdiConfigs } = caches;
   return {
@@ -63,7 +63,7 @@ export function vmiCaches(caches: SharedCaches): VmiCaches {
 
 function watches({ caches, names }: PartContext): ControllerPart["watches"] {
   const { vmis, pods, migrations, claims, dataVolumes, vms, nodes } = caches;
-  const proofs = (node: KubeObject | undefined) => node && proofsFromNode(node, names);
+  const proofs = (node: KubeObject | undefined) => node && proofsFromNode(node);
   const provesMore = ({ old, object }: CacheChange<KubeObject>): boolean =>
     !isDeepStrictEqual(proofs(old), proofs(object));
   return [
@@ -76,7 +76,7 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
     ...(dataVolumes
       ? [sharedWatch(dataVolumes, { keys: (volume) => vmisOfClaim(volume, caches) })]
       : []),
-    // The finalizer of a VM that is gone, or has let go of itself, is nobody else's to remove.
+    // If a VM is gone or has released itself, nobody else removes its finalizer.
     sharedWatch(vms, { predicate: ({ old, object }) => hasLetGo(old, object, names) }),
     sharedWatch(nodes, { keys: (node) => vmisOn(node, caches), predicate: provesMore }),
     ...syncedFirst([
@@ -92,7 +92,7 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
   ];
 }
 
-/** Whether a VM is gone, or no longer holds itself, or remembers something else. */
+/** Whether a VM is gone, has released itself, or remembers something new. */
 function hasLetGo(
   old: KubeObject | undefined,
   object: KubeObject | undefined,
@@ -109,7 +109,7 @@ function named(namespace: string | undefined, name: string): readonly ObjectName
   return namespace === undefined || name === "" ? [] : [{ namespace, name }];
 }
 
-/** The VMI of a launcher Pod, or of the launcher that a Pod attaches volumes to. */
+/** The VMI of a launcher Pod, or of the launcher that an attachment Pod serves. */
 function vmiOfPod(pod: KubeObject, { pods }: SharedCaches): readonly ObjectName[] {
   const { namespace = "" } = pod.metadata;
   const owner = controllerOf(pod);
@@ -121,7 +121,7 @@ function vmiOfPod(pod: KubeObject, { pods }: SharedCaches): readonly ObjectName[
   return vmi?.kind === "VirtualMachineInstance" ? named(namespace, vmi.name) : [];
 }
 
-/** The VMIs whose volumes name a claim or DataVolume, and the one whose state it holds. */
+/** The VMIs whose volumes use a claim or DataVolume, and the VMI whose state it holds. */
 function vmisOfClaim(
   { metadata: { namespace, name = "", labels } }: KubeObject,
   { vmis }: SharedCaches,

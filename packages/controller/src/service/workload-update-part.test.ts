@@ -18,7 +18,7 @@ test("both are among the parts that run in a cluster", () => {
   expect(standardParts).toContain(evacuationPart);
 });
 
-/** A cluster with VMIs whose launchers are of an old image, and the part that brings them up to date. */
+/** A cluster with VMIs whose launchers have an old image, and the part that updates them. */
 async function outdated(
   workloadUpdateStrategy: object,
   count: number,
@@ -69,7 +69,7 @@ test("outdated launchers get migrations, as many at once as the cluster allows",
   };
   const counts: number[] = [];
   for (const round of [1, 2, 3]) {
-    // Before the next look: whether a migration takes a place is seen by its phase.
+    // Before the next look: the phase shows whether a migration takes a place.
     await cluster.clock.pass(8_000);
     await settle("Running");
     await cluster.clock.pass(600_000);
@@ -88,7 +88,7 @@ test("outdated launchers get migrations, as many at once as the cluster allows",
   expect(refused).toEqual([]);
 });
 
-test("where they may only be evicted, that is done in batches with the time between them that is configured", async () => {
+test("if only evictions are allowed, they come in batches at the configured interval", async () => {
   const strategy = {
     workloadUpdateMethods: ["Evict"],
     batchEvictionSize: 2,

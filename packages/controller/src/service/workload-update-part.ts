@@ -6,7 +6,7 @@ import type { ControllerPart, ControllerPartMaker, PartContext } from "./control
 import type { SharedCaches } from "./shared-caches.ts";
 import { sharedWatch } from "./shared-watch.ts";
 
-/** All VMIs of the cluster are looked at in one pass; not more often than this, in milliseconds. */
+/** All VMIs of the cluster are looked at in one pass, at most once in this many milliseconds. */
 const leastInterval = 5_000;
 
 /** Launchers with an old image, and changes that wait for a migration. */
@@ -49,7 +49,7 @@ function make(context: PartContext): ControllerPart {
   };
 }
 
-/** What decides whether a VMI is outdated; most changes of a VMI do not touch it. */
+/** What decides whether a VMI is outdated; most changes to a VMI do not affect it. */
 function stateOf(vmi: (VirtualMachineInstance & KubeObject) | undefined): string {
   if (!vmi) return "";
   const { phase, launcherContainerImageVersion } = vmi.status ?? {};

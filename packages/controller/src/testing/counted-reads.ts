@@ -1,6 +1,9 @@
 import type { KubeClient } from "@virtkit/kube";
 
-/** A client that notes what is read live through it: `get pods`. Watches, and lists of all objects, are the caches'. */
+/**
+ * A client that records live reads: `get pods`. Watches and lists of all objects belong to the
+ * caches.
+ */
 export function countedReads(client: KubeClient, reads: string[]): KubeClient {
   return {
     get: (resource, ...rest) => {

@@ -1,6 +1,6 @@
 import { isKubeError, type KubeClient } from "@virtkit/kube";
 
-/** A client that notes each write and what came of it, by the object: `patch pods/status ok`. */
+/** A client that records each write and its outcome, by object: `patch pods/status ok`. */
 export function countedWrites(client: KubeClient, writes: string[]): KubeClient {
   const noted = async <T>(what: string, sent: Promise<T>): Promise<T> => {
     try {

@@ -23,13 +23,13 @@ const namespaces = defineResource({
   namespaced: false,
 });
 
-/** Gives a real API server the platform's kinds and a namespace. */
+/** Installs the platform's kinds and a namespace on a real API server. */
 export async function preparePlatform(client: KubeClient, namespace: string): Promise<void> {
   await installCrds(client);
   await client.create(namespaces, { metadata: { name: namespace } });
 }
 
-/** Gives a real API server the platform's kinds, and waits until they are served. */
+/** Installs the platform's kinds on a real API server, and waits until they are served. */
 export async function installCrds(client: KubeClient): Promise<void> {
   for (const crd of crds() as unknown as KubeObject[]) {
     await applyObject(client, definitions, crd, { fieldManager: "test", force: true });
@@ -40,13 +40,13 @@ export async function installCrds(client: KubeClient): Promise<void> {
   }
 }
 
-/** Plays the nodes: scheduler, kubelets and node agents, by scripts. */
+/** Plays the nodes with scripts: scheduler, kubelets and node agents. */
 export async function playNodes(
   client: KubeClient,
   nodes: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  // Whether VMIs may come is for the node agent to say, with its heartbeat.
+  // The node agent says with its heartbeat whether VMIs may come.
   const labels = { "kubernetes.io/arch": "amd64" };
   await Promise.all([
     runScriptedKubelets({ client, nodes, labels, signal }),

@@ -20,7 +20,7 @@ const configurations = defineResource({
   kind: "MutatingWebhookConfiguration",
   namespaced: false,
 });
-/** Whoever writes in a test is the user admin: the controllers, the scripts and the user. */
+/** All writers in a test are the user admin: the controllers, the scripts and the user. */
 const isAdmin = (user: string | undefined): boolean => user === "admin";
 const accounts: ServiceAccounts = {
   isKubeVirt: isAdmin,
@@ -28,7 +28,7 @@ const accounts: ServiceAccounts = {
   isController: isAdmin,
 };
 
-/** The mutating webhook for VMs, VMIs and migrations, over HTTPS, of a real API server. */
+/** The mutating webhook for VMs, VMIs and migrations, served to a real API server over HTTPS. */
 export class RealWebhook implements AsyncDisposable {
   readonly #server: Server;
   readonly #folder: string;
@@ -69,7 +69,7 @@ export class RealWebhook implements AsyncDisposable {
   }
 }
 
-/** Answers a review. What cannot be read is told, and the API server refuses the object. */
+/** Answers a review. Unreadable input is reported, and the API server refuses the object. */
 async function answer(
   request: IncomingMessage,
   config: ClusterConfig,

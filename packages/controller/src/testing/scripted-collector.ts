@@ -5,14 +5,14 @@ import { isNotFound, type KubeClient, type KubeObject, type Resource } from "@vi
 export interface ScriptedCollectorOptions {
   readonly client: KubeClient;
   readonly namespace: string;
-  /** The kinds that own and are owned. */
+  /** The kinds that own objects or are owned. */
   readonly kinds: readonly Resource[];
   readonly signal: AbortSignal;
 }
 
 const interval = 200;
 
-/** Kubernetes' garbage collector by script: deletes what has owners of which none is left. */
+/** Kubernetes' garbage collector as a script: deletes objects whose owners are all gone. */
 export async function runScriptedCollector(options: ScriptedCollectorOptions): Promise<void> {
   while (!options.signal.aborted) {
     await collect(options);
@@ -21,7 +21,7 @@ export async function runScriptedCollector(options: ScriptedCollectorOptions): P
 }
 
 async function collect({ client, namespace, kinds }: ScriptedCollectorOptions): Promise<void> {
-  // The owned are listed before their owners, so that a new owner is never missed.
+  // Owned objects are listed before their owners, so that a new owner is never missed.
   const lists = [...kinds, ...kinds];
   const found: (readonly KubeObject[])[] = [];
   for (const kind of lists) found.push((await client.list(kind, { namespace })).items);

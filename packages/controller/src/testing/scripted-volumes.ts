@@ -13,8 +13,8 @@ type Vmi = VirtualMachineInstance & KubeObject;
 type Pod = PodObject & KubeObject;
 
 /**
- * What node agents do with hotplugged volumes, as a script: a volume is mounted once an attachment Pod that runs has it,
- * the guest sees it, and it is unmounted once it has left the spec.
+ * What node agents do with hotplugged volumes, as a script: a volume is mounted once a running
+ * attachment Pod has it, the guest sees it, and it is unmounted once it has left the spec.
  */
 export class ScriptedVolumes {
   readonly #mounted = new Set<string>();
@@ -45,14 +45,14 @@ export class ScriptedVolumes {
         const { uid, resourceVersion } = metadata;
         const body = { metadata: { uid, resourceVersion }, status };
         await client.patch(kind, name, { type: "merge", body }).catch((error: unknown) => {
-          // The next event shows what was written instead.
+          // The next event shows what was written meanwhile.
           if (!isConflict(error) && !isNotFound(error)) throw error;
         });
       },
     }).run({ signal });
   }
 
-  /** What is to be said anew of a VMI. */
+  /** What must be written about a VMI. */
   #status(vmi: Vmi, pods: readonly Pod[]): object | undefined {
     const { status, spec } = vmi;
     if (isFinal(vmi) || vmi.metadata.deletionTimestamp) this.#mounted.clear();

@@ -17,13 +17,13 @@ import {
 } from "../service/testing/scripted-node-agents.ts";
 import type { VmiPlanConfig } from "../vmi/vmi-plan-config.ts";
 
-/** How VMIs are run in simulated clusters, whose nodes have no KVM. */
+/** The configuration of simulated clusters, whose nodes have no KVM. */
 export const worldConfig: VmiPlanConfig = {
   cluster: clusterConfig({ developerConfiguration: { useEmulation: true } }),
   profile: virtkitLauncherProfile({ image: "launcher:1" }),
 };
 
-/** A simulated cluster with the platform's CRDs, and node agents by script. */
+/** A simulated cluster with the platform's CRDs and scripted node agents. */
 export async function serviceWorld(
   options: TestClusterOptions = {},
   agents: Partial<ScriptedNodeAgentsOptions> = {},
@@ -55,7 +55,7 @@ export class ServiceWorld implements AsyncDisposable {
     return { clock, random, wall: () => server.date() };
   }
 
-  /** Runs something until it is stopped, or the world ends. Answers with what stops it. */
+  /** Runs something until it is stopped or the world ends. Returns the function that stops it. */
   start(run: (signal: AbortSignal) => Promise<void>): () => Promise<void> {
     const stop = new AbortController();
     const ended = run(stop.signal);
@@ -77,7 +77,7 @@ export class ServiceWorld implements AsyncDisposable {
     return this.start((signal) => controllers.run({ signal }));
   }
 
-  /** The writes of an actor in few words: `patch pods/status 200`. */
+  /** The writes of an actor in brief: `patch pods/status 200`. */
   writes(actor: string): readonly string[] {
     return this.cluster
       .writes(actor)

@@ -31,7 +31,7 @@ const config = {
 const account = "system:serviceaccount:kubevirt:kubevirt-controller";
 const admitted = new Set(["VirtualMachine", "VirtualMachineInstance"]);
 
-/** What a node agent would tell of its node. */
+/** What a node agent would report about its node. */
 const nodeWithMachineType: AdmissionAnswer = {
   allowed: true,
   patch: [
@@ -53,7 +53,8 @@ const webhook: Admission = {
     const mutation = mutate(request, config.cluster, { marks: true });
     if (!mutation.allowed) return mutation;
     const patch = JSON.parse(JSON.stringify(mutation.patch)) as JsonPatchOperation[];
-    // As KubeVirt it replaces a status that may not be there, which API servers take from a webhook.
+    // Like KubeVirt's, it replaces a status that may be missing, which API servers accept from a
+    // webhook.
     const lenient = patch.map((each) =>
       each.op === "replace" ? { ...each, op: "add" as const } : each,
     );
@@ -67,7 +68,7 @@ export function vmClusterOptions(options: TestClusterOptions = {}): TestClusterO
   return { nodes: 2, guests: true, ...options, objects, admission: [webhook] };
 }
 
-/** Controllers as an actor of a scenario; all of them by default. */
+/** Controllers as an actor of a scenario; by default all of them. */
 export function controllerActor(parts?: readonly ControllerPartMaker[]): ActorMain {
   return async ({ client, clock, random, wall, signal }) => {
     const run = { client, clock, random, wall, config: () => config };
@@ -132,7 +133,7 @@ export class VmUser {
     await this.client.delete(resource, { namespace: "default", name });
   }
 
-  /** Removes an object whatever holds it. */
+  /** Removes an object despite its finalizers. */
   async strip(resource: Resource, name = "vm"): Promise<void> {
     await this.patch({ metadata: { finalizers: null } }, resource, name);
     const options = { gracePeriodSeconds: 0 };

@@ -10,7 +10,7 @@ import { planVm } from "../vm/plan-vm.ts";
 import type { VmPlan } from "../vm/settle-vm.ts";
 import type { ControllerRevision, VmPassView } from "../vm/vm-view.ts";
 
-/** Objects and shorthands for tests of plans of VMs. */
+/** Objects and shorthands for tests of VM plans. */
 export const config: ClusterConfig = clusterConfig();
 export const now: number = Date.parse("2026-01-01T00:00:00Z");
 
@@ -106,14 +106,14 @@ export function plan(view: VmPassView, outcomes: readonly WriteOutcome[] = []): 
   return planVm(view, config, now, outcomes);
 }
 
-/** What became of a write that the API server refused. */
+/** The outcome of a write that the API server refused. */
 export function refused(reason: string): WriteOutcome {
   return { kind: "refused", refusal: { reason, message: `refused: ${reason}` } };
 }
 
 export const done: WriteOutcome = { kind: "done" };
 
-/** Writes in few words: `patch virtualmachines/status`. */
+/** Writes in brief: `patch virtualmachines/status`. */
 export function writesOf({ writes }: Plan): readonly string[] {
   return writes.map((write) => {
     const place = "subresource" in write && write.subresource ? `/${write.subresource}` : "";

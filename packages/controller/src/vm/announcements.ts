@@ -2,8 +2,8 @@ import type { PlannedEvent } from "@virtkit/api/status";
 import type { PlanDraft } from "../plan/plan-draft.ts";
 
 /**
- * The events of a plan that counts on success, told as its writes come true: each write has an event that
- * announces it, and what stands before that is told in any case.
+ * The events of a plan, reported as its writes succeed: each write has an event that announces it,
+ * and what precedes that event is reported in any case.
  */
 export class Announcements {
   readonly #draft: PlanDraft;
@@ -14,18 +14,18 @@ export class Announcements {
     this.#left = events;
   }
 
-  /** The write that this event announces was accepted. */
+  /** The announced write was accepted. */
   done(reason: string): void {
     const announcement = this.#before(reason);
     if (announcement) this.#draft.event(announcement);
   }
 
-  /** The write that this event announces was not needed. */
+  /** The announced write was not needed. */
   skip(reason: string): void {
     this.#before(reason);
   }
 
-  /** The write that this event announces was refused; nothing after it is told. */
+  /** The announced write was refused; nothing after it is reported. */
   failed(reason: string, failure: PlannedEvent): void {
     this.#before(reason);
     this.#draft.event(failure);

@@ -8,7 +8,8 @@ import type { VmCaches } from "./vm-caches.ts";
 import type { ControllerRevision, TypeObject, VmPassView } from "./vm-view.ts";
 
 /**
- * What the caches know about a VM: `absent` if it does not exist, undefined until all caches have seen everything.
+ * What the caches know about a VM: `absent` if it does not exist, undefined until all caches have
+ * synced.
  */
 export function cachedVmView(
   caches: VmCaches,
@@ -47,7 +48,7 @@ function viewOf(caches: VmCaches, name: ObjectName, vm: VirtualMachine): VmPassV
   };
 }
 
-/** The VM's own, and those that its matchers name. */
+/** The VM's own revisions, and those that its matchers name. */
 function revisionsOf(
   { revisions }: VmCaches,
   namespace: string,

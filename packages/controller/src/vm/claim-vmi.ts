@@ -10,7 +10,7 @@ import { dataVolumeResource } from "../plan/vm-resources.ts";
 import { finalizersOf } from "./protect-vm.ts";
 import type { Stop, VmPass } from "./vm-pass.ts";
 
-/** Takes the VMI of the VM's name as its own, adopting one that has no owner. */
+/** Claims the VMI of the VM's name; adopts it if it has no owner. */
 export function claimVmi(pass: VmPass): Stop | undefined {
   const { vmi } = pass.view;
   if (!vmi) return undefined;
@@ -32,7 +32,7 @@ export function claimVmi(pass: VmPass): Stop | undefined {
   return undefined;
 }
 
-/** The VM must see how its VMI ends, or it could not forget it. */
+/** The VM must see how its VMI ends; otherwise it could not forget it. */
 function heldByVm(pass: VmPass, vmi: VirtualMachineInstance): ReturnType<typeof adoption> {
   const before = finalizersOf(vmi);
   const finalizer = pass.config.names.finalizers.vm;

@@ -11,7 +11,7 @@ function vmWith(...templates: readonly object[]): ReturnType<typeof vmOf> {
   return vmOf("Always", { dataVolumeTemplates: templates } as Parameters<typeof vmOf>[1]);
 }
 
-test("a VM that is to run waits for its DataVolumes", () => {
+test("a starting VM waits for its DataVolumes", () => {
   const waiting = plan({ vm: vmWith(template("a"), template("b")) });
   expect(writesOf(waiting)).toEqual([
     "create datavolumes",
@@ -21,7 +21,7 @@ test("a VM that is to run waits for its DataVolumes", () => {
   expect(reasonsOf(waiting)).toEqual(["SuccessfulDataVolumeCreate", "SuccessfulDataVolumeCreate"]);
 });
 
-test("a clone is made only if the service account may read the source", () => {
+test("makes a clone only if the service account may read the source", () => {
   const vm = vmWith(template("a", "image"));
   expect(cloneRequests({ vm }, config)).toEqual([
     {
@@ -39,21 +39,21 @@ test("a clone is made only if the service account may read the source", () => {
   }
 });
 
-test("where there is no CDI that is the reason, whatever would fill the DataVolume", () => {
+test("names missing CDI as the reason, whatever would fill the DataVolume", () => {
   const sourceRef = { kind: "DataSource", name: "server", namespace: "golden" };
   const referring = { metadata: { name: "a" }, spec: { storage: {}, sourceRef } };
   for (const each of [template("a"), template("a", "image"), referring]) {
     const without = plan({ vm: vmWith(each), isWithoutCdi: true });
     expect(writesOf(without)).toEqual(["patch virtualmachines/status"]);
     expect(without.error?.message).toMatch(
-      /^DataVolume a was not created: this cluster has no CDI/,
+      /^DataVolume a was not created: CDI, which fills DataVolumes, is not installed/,
     );
   }
-  // With one, what is missing is the source that it would clone.
+  // With CDI, the missing part is the source to clone.
   expect(plan({ vm: vmWith(referring) }).error?.message).toContain('"server"');
 });
 
-test("a refused DataVolume ends the pass and leaves out what would follow", () => {
+test("a refused DataVolume ends the pass and skips the steps after it", () => {
   const failed = plan({ vm: vmWith(template("a"), template("b"), template("c")) }, [
     done,
     refused("Forbidden"),

@@ -9,8 +9,8 @@ import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 import type { CloneRequest, VmConfig, VmPassView } from "./vm-view.ts";
 
 /**
- * Creates the DataVolumes of the VM's templates at once, whether or not it starts; an annotation puts that
- * off until it does. A VM that is to run waits for its data.
+ * Creates the DataVolumes of the VM's templates at once, whether or not it starts; an annotation
+ * delays that until it does. A starting VM waits for its data.
  */
 export function createDataVolumes(pass: VmPass): Stop | undefined {
   const { vm, config } = pass;
@@ -42,7 +42,7 @@ export function createDataVolume(
   const object = write.object as unknown as KubeObject;
   const name = text(object.metadata.name);
   if (pass.view.isWithoutCdi) {
-    const message = `DataVolume ${name} was not created: this cluster has no CDI, which fills DataVolumes; install it, or remove spec.dataVolumeTemplates`;
+    const message = `DataVolume ${name} was not created: CDI, which fills DataVolumes, is not installed in this cluster; install it, or remove spec.dataVolumeTemplates`;
     return refuseDataVolume(announcements, message);
   }
   const clone = cloneOf(pass.vm, name, write);
@@ -68,13 +68,16 @@ export function createDataVolume(
     announcements.done("SuccessfulDataVolumeCreate");
     return undefined;
   }
-  // A CDI that cannot adopt claims refuses; the claim is there all the same.
+  // A CDI that cannot adopt claims refuses, but the claim exists all the same.
   const hasClaim = inNamespaceOf(pass.vm, name, pass.view.claims) !== undefined;
   if (refusal.reason === "AlreadyExists" && hasClaim) {
     announcements.skip("SuccessfulDataVolumeCreate");
     return undefined;
   }
-  return refuseDataVolume(announcements, `DataVolume ${name} was not created: ${refusal.message}`);
+  return refuseDataVolume(
+    announcements,
+    `DataVolume ${name} could not be created: ${refusal.message}`,
+  );
 }
 
 function refuseDataVolume(announcements: Announcements, message: string): Stop {
@@ -83,7 +86,7 @@ function refuseDataVolume(announcements: Announcements, message: string): Stop {
   return failed("FailedCreate", message);
 }
 
-/** What must be permitted before a plan for this VM may create its DataVolumes. */
+/** The permissions to check before a plan for this VM may create its DataVolumes. */
 export function cloneRequests(view: VmPassView, config: VmConfig): readonly CloneRequest[] {
   const { writes } = planDataVolumes(view.vm, { ...view, config });
   return writes.flatMap((write) => {
@@ -99,7 +102,7 @@ function cloneOf(vm: VirtualMachine, dataVolume: string, write: Write): CloneReq
   return { dataVolume, source, serviceAccount: { namespace, name: serviceAccountOf(vm) } };
 }
 
-/** The account in whose name a VM's Pod would read the source. */
+/** The account as which a VM's Pod would read the source. */
 function serviceAccountOf(vm: VirtualMachine): string {
   const named = text(at(vm, "spec", "template", "spec", "serviceAccountName"));
   const mounted = volumesOf(vm).find((volume) => isSet(volume.serviceAccount));

@@ -9,7 +9,10 @@ import { declaresVolumes } from "./volume-requests.ts";
 
 const disksPath = ["domain", "devices", "disks"] as const;
 
-/** Plugs the volumes in that the template declares hotpluggable, and those out that it no longer has. */
+/**
+ * Attaches the volumes that the template declares hotpluggable, and detaches those that it no
+ * longer has.
+ */
 export function plugDeclaredVolumes(pass: VmPass): Stop | undefined {
   const { vm, vmi } = pass;
   const isMigration = at(vm, "spec", "updateVolumesStrategy") === "Migration";
@@ -24,14 +27,17 @@ export function plugDeclaredVolumes(pass: VmPass): Stop | undefined {
     ...listPatch("/spec/domain/devices/disks", oldDisks, disks),
   ]);
   if (refusal) {
-    return failed("HotPlugVolumeError", `the VMI's volumes were not changed: ${refusal.message}`);
+    return failed(
+      "HotPlugVolumeError",
+      `the VMI's volumes could not be changed: ${refusal.message}`,
+    );
   }
   const changed = withValue(vmi, ["spec", "volumes"], volumes);
   pass.vmi = withValue(changed, ["spec", ...disksPath], disks);
   return undefined;
 }
 
-/** A volume that has changed goes first and comes back, changed, once the VMI does not report it any more. */
+/** A changed volume is detached first and attached again once the VMI no longer reports it. */
 function volumesFor(vmi: VirtualMachineInstance, wanted: readonly Volume[]): readonly Volume[] {
   const present = objects<Volume>(at(vmi, "spec", "volumes"));
   const declared = byName(wanted);
@@ -50,7 +56,7 @@ function volumesFor(vmi: VirtualMachineInstance, wanted: readonly Volume[]): rea
   return [...kept, ...added];
 }
 
-/** A CD-ROM drive stays without its volume: it is empty then. */
+/** A CD-ROM drive stays without its volume: it is then empty. */
 function disksFor(
   vmi: VirtualMachineInstance,
   template: unknown,
@@ -76,7 +82,7 @@ function disksFor(
   return [...kept, ...added];
 }
 
-/** A memory dump is plugged in by itself, see `dumpMemory`. */
+/** A memory dump is attached separately, see `dumpMemory`. */
 function isDeclaredHotplug(volume: Volume | undefined): boolean {
   return (
     at(volume, "persistentVolumeClaim", "hotpluggable") === true ||

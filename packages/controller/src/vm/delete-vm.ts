@@ -1,14 +1,15 @@
+import { runMemoryCondition } from "@virtkit/api/grant";
 import { isDeleting } from "../plan/ownership.ts";
 import { finalizersOf } from "./protect-vm.ts";
 import { grantOf, runGrantRefused, unprovenRuns } from "./run-memory.ts";
 import { failedDelete, stopVmi } from "./stop-vmi.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** Kubernetes's own: whoever deletes the VM wants to keep what belongs to it. */
+/** Kubernetes's own finalizer: whoever deletes the VM wants to keep its dependents. */
 const orphanFinalizer = "orphan";
 
 /**
- * Stops the VMI of a VM that is being deleted. Once it is gone the VM may go too, which `settleVm` sees to:
+ * Stops the VMI of a VM that is being deleted. Once the VMI is gone, `settleVm` releases the VM:
  * the status is written first, because afterwards there may be no VM to write it to.
  */
 export function deleteVm(pass: VmPass): Stop | undefined {
@@ -21,9 +22,9 @@ export function deleteVm(pass: VmPass): Stop | undefined {
 }
 
 /**
- * Whether nothing keeps a VM that is being deleted. With a run grant that is known as soon as it has ended: the VM
- * goes first, and its finalizer on the VMI goes with the VMI's own. A VMI that is not there does not do as a proof:
- * it may have been removed by force.
+ * Whether nothing holds a VM that is being deleted. With a run grant that is known as soon as the
+ * grant has ended: the VM is released first, and its finalizer on the VMI is removed with the VMI's
+ * own. A missing VMI is no proof: it may have been removed by force.
  */
 export function mayGo(pass: VmPass): boolean {
   const { vmi, view } = pass;
@@ -34,7 +35,7 @@ export function mayGo(pass: VmPass): boolean {
   return vmi ? isDeleting(vmi) && grantOf(pass, vmi).state === "Ended" : pass.demandLiveRead();
 }
 
-/** What keeps a VM, because nobody knows whether it still runs. */
+/** What holds a VM because it is unknown whether it still runs. */
 function unprovenText(pass: VmPass): string | undefined {
   const unproven = unprovenRuns(pass);
   if (typeof unproven === "string") return unproven;
@@ -42,7 +43,16 @@ function unprovenText(pass: VmPass): string | undefined {
   const nodes = unproven.flatMap(({ pods = [] }) =>
     pods.flatMap(({ holder }) => holder?.node ?? []),
   );
-  const where = nodes.length > 0 ? `on node ${[...new Set(nodes)].join(", ")}` : "anywhere";
+  const unique = [...new Set(nodes)];
+  const advice =
+    unique.length > 0
+      ? unique
+          .map(
+            (node) =>
+              `make sure that node ${node} is off, then run "virtkit fence confirm ${node}"`,
+          )
+          .join("; ")
+      : `make sure that it does not run anywhere, then remove the condition ${pass.config.names.own(runMemoryCondition)} from the VM's status`;
   const names = unproven.map(({ vmiUID }) => vmiUID).join(", ");
-  return `VMI ${names} was removed by force, and its guest is not proven to have ended; make sure that it does not run ${where}, then run "virtkit fence confirm" for the node`;
+  return `VMI ${names} was removed by force, and its guest is not proven to have ended; ${advice}`;
 }

@@ -5,7 +5,7 @@ import { nameOf } from "../plan/object-name.ts";
 import { withTemplate } from "./template-change.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** Writes down the firmware UUID that the guest has seen, so that it survives a change of the VM's name. */
+/** Stores the firmware UUID that the guest has seen, so that it survives a rename of the VM. */
 export function storeFirmwareUuid(pass: VmPass): Stop | undefined {
   const before = at(pass.vm, "spec", "template", "spec", "domain", "firmware");
   if (text(at(before, "uuid")) !== "") return undefined;

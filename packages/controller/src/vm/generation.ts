@@ -13,8 +13,8 @@ import type { Stop, VmPass } from "./vm-pass.ts";
 import type { ControllerRevision } from "./vm-view.ts";
 
 /**
- * Notes on the VMI that it is as the VM's latest generation wants it, if only something else than the
- * template has changed since it was started.
+ * Records on the VMI that it matches the VM's latest generation, if nothing in the template has
+ * changed since its start.
  */
 export function bumpGeneration(pass: VmPass): Stop | undefined {
   const { vmi, vm } = pass;
@@ -27,7 +27,10 @@ export function bumpGeneration(pass: VmPass): Stop | undefined {
   return isSame ? annotate(pass, vmi, generation) : undefined;
 }
 
-/** Notes on a VMI that does not say so which generation it was made from, as the stored spec's name tells. */
+/**
+ * Records on the VMI which generation it was made from, by the name of the stored spec, if that is
+ * missing.
+ */
 export function backfillGeneration(pass: VmPass): Stop | undefined {
   const { vmi } = pass;
   if (!vmi || /^[+-]?\d+$/.test(annotationOf(pass, vmi) ?? "")) return undefined;

@@ -17,7 +17,7 @@ import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
 type Types = Exclude<FoundTypes, { readonly problem: string }>;
 
-/** Copies the values of instance type and preference into the VM, which then names neither any more. */
+/** Copies the values of instance type and preference into the VM and removes the references. */
 export function expandIntoVm(pass: VmPass, types: Types): Stop {
   const { vm } = pass;
   const result = expandedSpec(pass, types);
@@ -52,7 +52,7 @@ export function expandIntoVm(pass: VmPass, types: Types): Stop {
   return { kind: "settle" };
 }
 
-/** The stored copies have done their duty. */
+/** The stored copies are not needed any more. */
 function deleteRevision(pass: VmPass, name: string): string | undefined {
   const revision = pass.view.revisions?.find((item) => nameOf(item).name === name);
   if (!revision) return undefined;
@@ -62,7 +62,7 @@ function deleteRevision(pass: VmPass, name: string): string | undefined {
     object: nameOf(revision),
     uid: uidOf(revision),
   });
-  return refusal && `ControllerRevision ${name} was not deleted: ${refusal.message}`;
+  return refusal && `ControllerRevision ${name} could not be deleted: ${refusal.message}`;
 }
 
 interface ExpandedSpec {
@@ -70,7 +70,7 @@ interface ExpandedSpec {
   readonly annotations: Readonly<Record<string, string>> | undefined;
 }
 
-/** Preferences speak of disks and interfaces, so those that come unasked are added before. */
+/** Preferences apply to disks and interfaces, so the automatic ones are added first. */
 function expandedSpec(
   { vm, config }: VmPass,
   types: Types,

@@ -12,7 +12,7 @@ import type { ControllerRevision, TypeObject } from "./vm-view.ts";
 /** Which of the two a matcher names. */
 export type MatcherKind = "instancetype" | "preference";
 
-/** What a matcher leads to: nothing if there is none. */
+/** What a matcher refers to; nothing if there is no matcher. */
 export type FoundSpec = { readonly spec?: object | undefined } | { readonly problem: string };
 
 /** The instance type and the preference of a VM, or which of them cannot be found. */
@@ -23,7 +23,7 @@ export type FoundTypes =
     }
   | { readonly missing: MatcherKind; readonly problem: string };
 
-/** Looks up instance types and preferences in what a pass sees and has made. */
+/** Looks up instance types and preferences in what a pass has seen and created. */
 export class InstancetypeLookup {
   readonly #pass: VmPass;
 
@@ -31,7 +31,7 @@ export class InstancetypeLookup {
     this.#pass = pass;
   }
 
-  /** Both of a VM; the instance type is looked for first. */
+  /** Both of a VM; the instance type is looked up first. */
   typesOf(vm: VirtualMachine): FoundTypes {
     const instancetype = this.#specOf(vm, "instancetype");
     if ("problem" in instancetype) return { missing: "instancetype", ...instancetype };
@@ -43,7 +43,7 @@ export class InstancetypeLookup {
     };
   }
 
-  /** The VM with both applied to its template, or why they cannot be. */
+  /** The VM with both applied to its template, or why that is not possible. */
   expand(vm: VirtualMachine): { readonly vm: VirtualMachine } | { readonly problem: string } {
     const found = this.typesOf(vm);
     if ("problem" in found) return found;
@@ -51,7 +51,7 @@ export class InstancetypeLookup {
     return expanded(expandVm(vm, found.instancetype, found.preference));
   }
 
-  /** The object that a matcher names, not a stored copy of it. */
+  /** The object that a matcher names, rather than a stored copy. */
   objectOf(vm: VirtualMachine, kind: MatcherKind): TypeObject | { readonly problem: string } {
     const matcher = at(vm, "spec", kind);
     const name = text(at(matcher, "name"));
@@ -81,7 +81,7 @@ export class InstancetypeLookup {
     return this.#pass.revisions.find((revision) => nameOf(revision).name === name);
   }
 
-  /** A revision that the spec names is the one that counts; the status's only while it is of that name. */
+  /** A revision in the spec takes precedence; the status's counts only for the same name. */
   #specOf(vm: VirtualMachine, kind: MatcherKind): FoundSpec {
     const matcher = at(vm, "spec", kind);
     if (!isSet(matcher)) return {};

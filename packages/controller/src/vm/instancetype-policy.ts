@@ -5,8 +5,9 @@ import { storeRevisions } from "./instancetype-revisions.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
 /**
- * Binds a VM to the instance type and the preference that it names, as the cluster's policy wants it: by a
- * stored copy that later changes of the original do not reach, or by copying their values into the VM.
+ * Binds a VM to the instance type and the preference that it names, by the cluster's policy: with a
+ * stored copy that later changes of the original do not affect, or by copying their values into the
+ * VM.
  */
 export function syncInstancetypes(pass: VmPass): Stop | undefined {
   const { vm, config } = pass;
@@ -21,7 +22,7 @@ export function syncInstancetypes(pass: VmPass): Stop | undefined {
   }
   const policy = config.instancetypeReferencePolicy;
   if (policy === "reference") return storeRevisions(pass, lookup);
-  // A VM that was bound to a stored copy before stays bound to it, unless all are to be expanded.
+  // A VM that is bound to a stored copy stays bound to it, unless all are to be expanded.
   if (policy === "expand" && isBound(pass)) return undefined;
   return expandIntoVm(pass, found);
 }

@@ -15,7 +15,7 @@ const vm = vmOf("Halted", {
 const name = "vm-small-v1beta1-t-3";
 const view = { vm, clusterInstancetypes: [type] };
 
-test("an instance type is stored once, and the status refers to the copy", () => {
+test("stores an instance type once, and the status refers to the copy", () => {
   const stored = plan(view);
   expect(writesOf(stored)).toEqual(["create controllerrevisions", "patch virtualmachines/status"]);
   expect(stored.writes[0]).toMatchObject({
@@ -30,7 +30,7 @@ test("an instance type is stored once, and the status refers to the copy", () =>
   });
 });
 
-test("a copy that an interrupted pass has left is used if it holds the same", () => {
+test("uses the copy of an interrupted pass if it has the same content", () => {
   const revision = (spec: unknown): ControllerRevision => ({
     metadata: { name, namespace: "ns" },
     data: { spec },
@@ -43,7 +43,7 @@ test("a copy that an interrupted pass has left is used if it holds the same", ()
   expect(reasonsOf(other)).toEqual(["FailedCreate"]);
 });
 
-test("what the VM sets and the instance type decides is named with its field", () => {
+test("names the field that both the VM and the instance type set", () => {
   const cpu = { sockets: 4 };
   const clashing = vmOf("Halted", {
     instancetype: { name: "small" },
@@ -53,6 +53,6 @@ test("what the VM sets and the instance type decides is named with its field", (
   expect(error?.message).toContain("spec.template.spec.domain.cpu.sockets");
 });
 
-test("an instance type that does not exist is named", () => {
+test("names an instance type that does not exist", () => {
   expect(plan({ vm }).error).toMatchObject({ kind: "sync", reason: "FailedFindInstancetype" });
 });

@@ -41,7 +41,9 @@ function store(pass: VmPass, kind: MatcherKind, lookup: InstancetypeLookup): str
   return undefined;
 }
 
-/** The reference with what the matcher says; another name, kind or volume makes the stored copy another. */
+/**
+ * The reference with the matcher's values; another name, kind or volume makes another stored copy.
+ */
 function followMatcher(before: InstancetypeStatusRef, matcher: unknown): InstancetypeStatusRef {
   const ref: InstancetypeStatusRef = { ...before };
   for (const field of ["name", "kind", "inferFromVolume"] as const) {
@@ -84,7 +86,7 @@ function createRevision(
     return { name };
   }
   if (refusal.reason !== "AlreadyExists") return { problem: refusal.message };
-  // A pass before this one made it and did not come to note it.
+  // An earlier pass created it and was cut off before it recorded that.
   const present = lookup.revision(name);
   if (isDeepStrictEqual(at(present, "data", "spec"), at(revision, "data", "spec"))) return { name };
   return { problem: `ControllerRevision ${name} exists with other data; delete it` };

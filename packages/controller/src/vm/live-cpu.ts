@@ -7,7 +7,10 @@ import { valuePatch } from "../plan/field-patch.ts";
 import { type Change, changing } from "./running-vmi.ts";
 import type { Stop, VmPass } from "./vm-pass.ts";
 
-/** Gives the VMI more sockets; the guest gets them by a migration. Fewer, or too many, wait for a restart. */
+/**
+ * Gives the VMI more sockets; the guest gets them by a migration. Fewer, or too many, need a
+ * restart.
+ */
 export function changeCpu(pass: VmPass): Stop | undefined {
   return changing(pass, "HotPlugCPUError", ({ vmi, wanted }) => {
     const [before, after] = [at(vmi, "spec", "domain", "cpu"), at(wanted, "domain", "cpu")];
@@ -15,10 +18,10 @@ export function changeCpu(pass: VmPass): Stop | undefined {
     const [present, sockets] = [number(at(before, "sockets")), number(at(after, "sockets"))];
     if (present === sockets) return undefined;
     if (hasCondition(conditionsOf(vmi), "HotVCPUChange", "True")) {
-      return "another change of the number of vCPUs is under way; wait for it";
+      return "another change of the number of vCPUs is in progress; wait for it to finish";
     }
     if (isMigrating({ vmi, now: pass.now })) {
-      return "the number of vCPUs cannot change during a migration; wait for it";
+      return "the number of vCPUs cannot change during a migration; wait for it to finish";
     }
     const obstacle = obstacleTo(sockets, present, { vmi, wanted });
     if (obstacle !== undefined) {
@@ -26,7 +29,7 @@ export function changeCpu(pass: VmPass): Stop | undefined {
       return undefined;
     }
     const refusal = pass.patchVmi(cpuPatch({ vmi, wanted }, pass.config.cpuAllocationRatio));
-    return refusal && `the VMI's vCPUs were not changed: ${refusal.message}`;
+    return refusal && `the VMI's vCPUs could not be changed: ${refusal.message}`;
   });
 }
 
@@ -34,13 +37,13 @@ function obstacleTo(sockets: number, present: number, { vmi, wanted }: Change): 
   const field = "spec.template.spec.domain.cpu.sockets";
   const most = number(at(vmi, "spec", "domain", "cpu", "maxSockets"));
   if (sockets > most) {
-    return `${field} is ${sockets}, and the running guest takes ${most} at most; restart the VM`;
+    return `${field} is ${sockets}, but the running guest supports at most ${most}; restart the VM`;
   }
   if (sockets < present) {
-    return `${field} was lowered to ${sockets}, which takes a restart`;
+    return `${field} was lowered to ${sockets}; restart the VM to apply it`;
   }
   if (wanted.architecture === "arm64") {
-    return `${field} was changed, and guests of arm64 take over no sockets; restart the VM`;
+    return `${field} was changed, but arm64 guests do not support that while they run; restart the VM`;
   }
   return undefined;
 }
@@ -62,14 +65,14 @@ function cpuPatch({ vmi, wanted }: Change, ratio: number): readonly JsonPatchOpe
   return [...valuePatch(sockets, at(before, "sockets"), at(after, "sockets")), ...resources];
 }
 
-/** Parts of a topology that are left out count as one, unless all are. */
+/** Missing parts of a topology count as one, unless all are missing. */
 function vcpus(cpu: unknown): number {
   const parts = ["cores", "sockets", "threads"].map((part) => number(at(cpu, part)));
   const given = parts.filter((part) => part !== 0);
   return given.length === 0 ? 0 : given.reduce((product, part) => product * part, 1);
 }
 
-/** The amount that a field holds; nothing where there is none. */
+/** The amount in a field; undefined if there is none. */
 export function amount(value: unknown): Quantity {
   const read = isSet(value) ? readQuantity(String(value)) : undefined;
   return read instanceof Quantity ? read : newMilliQuantity(0n, "DecimalSI");

@@ -11,7 +11,10 @@ import type { Stop, VmPass } from "./vm-pass.ts";
 
 const field = "spec.template.spec.domain.memory.guest";
 
-/** Gives the VMI more or less memory, by a migration; what the guest cannot take over waits for a restart. */
+/**
+ * Gives the VMI more or less memory by a migration. What the guest cannot apply waits for a
+ * restart.
+ */
 export function changeMemory(pass: VmPass): Stop | undefined {
   return changing(pass, "HotPlugMemoryError", (change) => {
     if (!isWanted(change)) return undefined;
@@ -24,11 +27,13 @@ export function changeMemory(pass: VmPass): Stop | undefined {
       return undefined;
     }
     const refusal = pass.patchVmi(memoryPatch(change));
-    return refusal && `the VMI's memory was not changed: ${refusal.message}`;
+    return refusal && `the VMI's memory could not be changed: ${refusal.message}`;
   });
 }
 
-/** Whether the VM wants another amount than the VMI has, of a guest that tells how much it has. */
+/**
+ * Whether the VM wants a different amount than the VMI has, for a guest that reports its amount.
+ */
 function isWanted({ vmi, wanted }: Change): boolean {
   const guest = at(wanted, "domain", "memory", "guest");
   const present = at(vmi, "spec", "domain", "memory", "guest");
@@ -37,7 +42,7 @@ function isWanted({ vmi, wanted }: Change): boolean {
   return hasFailed(vmi) || !amount(guest).equals(amount(present));
 }
 
-/** The guest did not take over a change; the VMI has it all the same. */
+/** The guest did not apply a change; the VMI has it nevertheless. */
 function hasFailed(vmi: Change["vmi"]): boolean {
   return hasCondition(conditionsOf(vmi), "HotMemoryChange", "False");
 }
@@ -45,21 +50,21 @@ function hasFailed(vmi: Change["vmi"]): boolean {
 /** What it has to wait for. */
 function occupation({ vmi }: Change, now: number): string | undefined {
   if (hasCondition(conditionsOf(vmi), "HotMemoryChange", "True")) {
-    return "another change of the memory is under way; wait for it";
+    return "another change of the memory is in progress; wait for it to finish";
   }
   return isMigrating({ vmi, now })
-    ? "the memory cannot change during a migration; wait for it"
+    ? "the memory cannot change during a migration; wait for it to finish"
     : undefined;
 }
 
 /** Why this guest's memory cannot change at all. */
 function inability({ vmi }: Change): string | undefined {
-  if (hasFailed(vmi)) return `${field} was changed, and the guest did not take it over`;
+  if (hasFailed(vmi)) return `${field} was changed, but the guest did not apply it`;
   if (!hasCondition(conditionsOf(vmi), "LiveMigratable", "True")) {
-    return `${field} was changed, and the VMI cannot migrate, which it takes; restart the VM`;
+    return `${field} was changed, but that needs a migration and the VMI cannot migrate; restart the VM`;
   }
   if (!isSet(at(vmi, "spec", "domain", "memory", "maxGuest"))) {
-    return `${field} was changed, and the VMI has no maxGuest to grow to; restart the VM`;
+    return `${field} was changed, but the VMI has no maxGuest to grow to; restart the VM`;
   }
   return undefined;
 }
@@ -70,7 +75,7 @@ function misfit({ vmi, wanted }: Change): string | undefined {
   const most = amount(at(vmi, "spec", "domain", "memory", "maxGuest"));
   const problem = memoryHotplugProblem(wanted, most);
   if (problem !== undefined) {
-    return `${field} was changed, and a running guest's maxGuest ${problem}`;
+    return `${field} was changed, but the maxGuest of a running guest ${problem}`;
   }
   const booted = at(vmi, "status", "memory", "guestAtBoot");
   return isSet(booted) && guest.cmp(amount(booted)) < 0
@@ -78,7 +83,10 @@ function misfit({ vmi, wanted }: Change): string | undefined {
     : undefined;
 }
 
-/** Requests and limits of the VMI change with it; a guest may not have given back all it should have. */
+/**
+ * Requests and limits of the VMI change accordingly; a guest may not have given back everything
+ * yet.
+ */
 function memoryPatch({ vmi, wanted }: Change): readonly JsonPatchOperation[] {
   const guest = amount(at(wanted, "domain", "memory", "guest"));
   const current = amount(at(vmi, "status", "memory", "guestCurrent"));

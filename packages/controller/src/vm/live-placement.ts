@@ -12,12 +12,12 @@ import type { Stop, VmPass } from "./vm-pass.ts";
 
 type Placement = "affinity" | "nodeSelector" | "tolerations";
 
-/** Tells the VMI where it may run from its next migration on. */
+/** Updates where the VMI may run, from its next migration on. */
 export function changePlacement(pass: VmPass): Stop | undefined {
   return follow(pass, "AffinityChangeError", ["affinity", "nodeSelector"]);
 }
 
-/** Tells the VMI which taints it bears from its next migration on. */
+/** Updates which taints the VMI tolerates, from its next migration on. */
 export function changeTolerations(pass: VmPass): Stop | undefined {
   return follow(pass, "TolerationsChangeError", ["tolerations"]);
 }
@@ -28,14 +28,14 @@ function follow(pass: VmPass, reason: string, fields: readonly Placement[]): Sto
     if (changed.length === 0) return undefined;
     const list = changed.map((field) => `spec.template.spec.${field}`).join(" and ");
     if (isMigrating({ vmi, now: pass.now })) {
-      return `${list} cannot change during a migration; wait for it`;
+      return `${list} cannot change during a migration; wait for it to finish`;
     }
     const refusal = pass.patchVmi(
       changed.flatMap((field) =>
         valuePatch(`/spec/${field}`, at(vmi, "spec", field), wanted[field]),
       ),
     );
-    if (refusal) return `${list} could not be carried over to the VMI: ${refusal.message}`;
+    if (refusal) return `${list} could not be copied to the VMI: ${refusal.message}`;
     for (const field of changed) {
       pass.vmi = pass.vmi && withValue(pass.vmi, ["spec", field], wanted[field]);
     }

@@ -14,7 +14,7 @@ const status = {
   memory: { guestAtBoot: "1Gi", guestCurrent: "1Gi", guestRequested: "1Gi" },
 };
 
-/** A running VM whose template was changed after it was started. */
+/** A running VM whose template changed after its start. */
 function changed(
   template: Partial<VirtualMachineInstanceSpec>,
   running: Partial<typeof status> = {},
@@ -42,7 +42,7 @@ test("more sockets reach the guest, fewer wait for a restart", () => {
   expect([vmiPatch(tooMany), waitsForRestart(tooMany)]).toEqual([undefined, true]);
 });
 
-test("memory reaches a guest that can migrate and is told of as waiting otherwise", () => {
+test("changed memory reaches a guest that can migrate, and otherwise waits for a restart", () => {
   const memory = { ...domain.memory, guest: "2Gi" };
   const more = changed({ domain: { ...domain, memory } });
   expect(vmiPatch(more)).toEqual([
@@ -52,14 +52,14 @@ test("memory reaches a guest that can migrate and is told of as waiting otherwis
   expect([vmiPatch(fixed), waitsForRestart(fixed)]).toEqual([undefined, true]);
 });
 
-test("memory that is being changed is an error, to be tried again", () => {
+test("fails and tries again while another memory change is in progress", () => {
   const conditions = [...status.conditions, { type: "HotMemoryChange", status: "True" }];
   const memory = { ...domain.memory, guest: "2Gi" };
   const busy = changed({ domain: { ...domain, memory } }, { conditions });
   expect(busy.error).toMatchObject({ kind: "sync", reason: "HotPlugMemoryError" });
 });
 
-test("where a guest may run is carried over in one patch", () => {
+test("copies placement rules to the VMI in one patch", () => {
   const placed = changed({ nodeSelector: { zone: "a" }, affinity: { nodeAffinity: {} } });
   expect(vmiPatch(placed)).toEqual([
     { op: "add", path: "/spec/affinity", value: { nodeAffinity: {} } },
@@ -67,7 +67,7 @@ test("where a guest may run is carried over in one patch", () => {
   ]);
 });
 
-test("nothing is changed live while a restart is due for another reason", () => {
+test("changes nothing live while a restart is due for another reason", () => {
   const both = changed({
     terminationGracePeriodSeconds: 5,
     domain: { ...domain, cpu: { ...cpu, sockets: 2 } },
@@ -75,7 +75,7 @@ test("nothing is changed live while a restart is due for another reason", () => 
   expect([vmiPatch(both), waitsForRestart(both)]).toEqual([undefined, true]);
 });
 
-test("a volume that was asked for comes into VM and VMI by one patch each", () => {
+test("adds a requested volume to the VM and the VMI with one patch each", () => {
   const vmi = vmiOf("Running", { spec: { domain }, status });
   const source = { persistentVolumeClaim: { claimName: "data" } };
   const options = { name: "data", disk: { disk: { bus: "scsi" } }, volumeSource: source };

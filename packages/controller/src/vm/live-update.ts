@@ -17,7 +17,7 @@ import { syncMetadata } from "./synced-metadata.ts";
 import { failed, type Step, type Stop, type VmPass } from "./vm-pass.ts";
 import { followVolumeRequests } from "./volume-requests.ts";
 
-/** What every pass carries over between a VM and its VMI. */
+/** What every pass synchronises between a VM and its VMI. */
 const always: readonly Step[] = [
   syncNetworks,
   storeFirmwareUuid,
@@ -28,7 +28,7 @@ const always: readonly Step[] = [
   keepPciTopology,
 ];
 
-/** What reaches a running guest only if the cluster wants it, and nothing waits for a restart. */
+/** What reaches a running guest only if the cluster allows it and no restart is due. */
 const live: readonly Step[] = [
   changeCpu,
   changePlacement,
@@ -38,8 +38,8 @@ const live: readonly Step[] = [
 ];
 
 /**
- * Carries changes of the VM over to its VMI, and back to the VM what has become of them. A change that a
- * running guest cannot take over is told in the VM's status.
+ * Applies changes of the VM to its VMI, and reports their outcome back to the VM. If a running
+ * guest cannot apply a change, the VM's status says so.
  */
 export function liveUpdates(pass: VmPass): Stop | undefined {
   const mustRestart = judgeRestart(pass);
@@ -55,7 +55,7 @@ export function liveUpdates(pass: VmPass): Stop | undefined {
   return updateVm(pass, before);
 }
 
-/** What the pass wanted of the VM is lost; it will want it again. */
+/** The pass's change to the VM is lost; the next pass makes it again. */
 function giveUp(pass: VmPass, before: VirtualMachine, stop: Stop): Stop {
   pass.vm = before;
   return stop;
@@ -70,7 +70,7 @@ function updateVm(pass: VmPass, before: VirtualMachine): Stop | undefined {
   }
   const isChanged = operations.length > 0 || pass.storedSpec !== pass.view.vm.spec;
   if (!isChanged) return undefined;
-  // The change brings another pass, which judges the VM as it is then.
+  // The change triggers another pass, which judges the VM as it is then.
   const { instancetypeRef, preferenceRef } = pass.vm.status ?? {};
   const status = {
     ...pass.view.vm.status,
@@ -98,7 +98,7 @@ function judgeRestart(pass: VmPass): boolean {
   return findCondition(conditions, "RestartRequired") !== undefined;
 }
 
-/** The VM with the run strategy that another has: a change of it is written with the rest. */
+/** The VM with another VM's run strategy: a change of it is written with the rest. */
 function withStrategyOf(vm: VirtualMachine, other: VirtualMachine): VirtualMachine {
   if (vm.spec === other.spec) return vm;
   const { runStrategy: _, ...spec } = vm.spec;

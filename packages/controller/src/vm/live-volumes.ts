@@ -16,8 +16,8 @@ import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 import { migrationObstacle } from "./volume-obstacles.ts";
 
 /**
- * Moves volumes of a running guest whose claims the template has changed: the VMI is told where from and
- * where to, and a migration copies them. Changing them back cancels it.
+ * Moves volumes of a running guest whose claims the template has changed: the VMI gets sources and
+ * destinations, and a migration copies the volumes. Changing them back cancels it.
  */
 export function changeVolumes(pass: VmPass): Stop | undefined {
   const { vmi } = pass;
@@ -27,7 +27,7 @@ export function changeVolumes(pass: VmPass): Stop | undefined {
   return problem === undefined ? undefined : failed("VolumesUpdateError", problem);
 }
 
-/** A VMI that waits for a guest from elsewhere says where the guest's volumes go. */
+/** A VMI that waits for a guest from elsewhere names the destinations of the guest's volumes. */
 function receive(pass: VmPass, vmi: VirtualMachineInstance): string | undefined {
   const state = at(vmi, "status", "migrationState");
   if (at(state, "completed") === true && at(state, "failed") !== true) return undefined;
@@ -53,7 +53,7 @@ function migrate(pass: VmPass, vmi: VirtualMachineInstance): string | undefined 
   const volumes = migratedVolumes(pass, vmi);
   const obstacle = migrationObstacle(pass, vmi, volumes);
   if (obstacle?.kind === "missing") {
-    // What is not there yet may come: the VMI tells why nothing moves until then.
+    // A missing claim may still appear: the VMI shows why nothing moves until then.
     return write(pass, conditionsPatch(vmi, volumesChange(pass, { message: obstacle.message })));
   }
   if (obstacle?.kind === "unfit") {
@@ -82,7 +82,9 @@ function migrate(pass: VmPass, vmi: VirtualMachineInstance): string | undefined 
   return undefined;
 }
 
-/** All volumes must go back to where they were; a part of them would leave the guest torn. */
+/**
+ * All volumes must go back to their sources; moving back only some would split the guest's data.
+ */
 function cancel(
   pass: VmPass,
   vmi: VirtualMachineInstance,
@@ -95,7 +97,7 @@ function cancel(
     return claims.delete(name) && isBack;
   });
   if (!isReverted || claims.size > 0) {
-    return "volumes are being moved; until that ends they can only be changed back to what they were";
+    return "volumes are being moved; until that ends they can only be changed back";
   }
   const conditions = volumesChange(pass, { reason: "VolumesChangeCancellation" });
   return write(pass, [
@@ -107,10 +109,10 @@ function cancel(
 
 function write(pass: VmPass, operations: readonly JsonPatchOperation[]): string | undefined {
   const refusal = pass.patchVmi(operations);
-  return refusal && `the VMI's volumes were not changed: ${refusal.message}`;
+  return refusal && `the VMI's volumes could not be changed: ${refusal.message}`;
 }
 
-/** Volumes that are noted already stay as they are: a migration may be copying them. */
+/** Recorded volumes stay as they are: a migration may be copying them. */
 function noteVolumes(
   vmi: VirtualMachineInstance,
   volumes: readonly StorageMigratedVolumeInfo[],
@@ -120,7 +122,7 @@ function noteVolumes(
   return valuePatch("/status/migratedVolumes", before, [...volumes]);
 }
 
-/** The template's volumes in place of the VMI's, for those that are noted as being moved. */
+/** The VMI's volumes with the template's for those that are being moved. */
 function replaceVolumes(pass: VmPass, vmi: VirtualMachineInstance): readonly JsonPatchOperation[] {
   const noted = new Set(
     objects(at(vmi, "status", "migratedVolumes")).map(({ volumeName }) => text(volumeName)),

@@ -16,15 +16,18 @@ const reviews = defineResource({
   namespaced: false,
 });
 
-/** What permits an account to clone: CDI's own right, or that to run a Pod beside the source, which could read it. */
+/**
+ * What permits an account to clone: CDI's own permission, or permission to run a Pod beside the
+ * source, which could read it.
+ */
 const rights = [
   { group: cdiNames.group, resource: "datavolumes", subresource: "source" },
   { group: "", resource: "pods" },
 ] as const;
 
 /**
- * Asks the API server whether a VM's service account may read the source of a clone. Within its own namespace it
- * may. Any answer but a clear yes is a no; throws if there is no answer.
+ * Asks the API server whether a VM's service account may read the source of a clone. It may within
+ * its own namespace. Anything but a clear yes is a no. Throws if there is no answer.
  */
 export async function mayClone(
   client: Pick<KubeClient, "create">,

@@ -10,10 +10,10 @@ import { claimResource } from "../plan/resources.ts";
 import { withTemplate, withValue } from "./template-change.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** What the claim says of a dump that failed: KubeVirt's clients look for these words. */
+/** What the claim says about a failed dump: KubeVirt's clients look for these words. */
 const failedDump = "Memory dump failed";
 
-/** Plugs the claim for a memory dump in and out, and notes on it which dump it holds. */
+/** Attaches and detaches the claim for a memory dump, and records on it which dump it holds. */
 export function dumpMemory(pass: VmPass): Stop | undefined {
   const request = memoryDumpRequestOf(pass.vm);
   const name = text(request?.claimName);
@@ -70,7 +70,7 @@ function noteDump(pass: VmPass, name: string): string | undefined {
   const key = pass.config.names.annotations.memoryDump;
   const before = claim.metadata?.annotations;
   if (value === undefined || entry(before, key) === value) return undefined;
-  // That it cannot be noted is no reason to keep the claim plugged in.
+  // Failing to record it is no reason to keep the claim attached.
   pass.draft.write({
     kind: "patch",
     resource: claimResource,
@@ -84,7 +84,7 @@ function changeVmi(pass: VmPass, volumes: readonly Volume[]): string | undefined
   const refusal = pass.patchVmi(
     valuePatch("/spec/volumes", at(pass.vmi, "spec", "volumes"), [...volumes]),
   );
-  if (refusal) return `the VMI's volumes were not changed: ${refusal.message}`;
+  if (refusal) return `the VMI's volumes could not be changed: ${refusal.message}`;
   pass.vmi = pass.vmi && withValue(pass.vmi, ["spec", "volumes"], volumes);
   return undefined;
 }

@@ -10,7 +10,7 @@ import { claimNameOf, inNamespaceOf, volumesOf } from "@virtkit/api/status/vm";
 import type { VmPass } from "./vm-pass.ts";
 import type { Claim } from "./vm-view.ts";
 
-/** The claims of the template that differ from the VMI's, by the volume's name. */
+/** The claims in which the template and the VMI differ, by volume name. */
 export function changedClaims(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance,
@@ -25,7 +25,7 @@ export function changedClaims(
   return changed;
 }
 
-/** Where the volumes of a running guest come from and go to. */
+/** Sources and destinations of a running guest's volumes. */
 export function migratedVolumes(
   pass: VmPass,
   vmi: VirtualMachineInstance,
@@ -46,7 +46,7 @@ export function migratedVolumes(
   });
 }
 
-/** Where the volumes of a guest from elsewhere go to; where they come from, its sender says. */
+/** Destinations of the volumes of a guest from elsewhere; its sender provides the sources. */
 export function receivedVolumes(
   pass: VmPass,
   vmi: VirtualMachineInstance,

@@ -4,7 +4,7 @@ import type { JsonPatchOperation } from "@virtkit/kube";
 import { withTemplate } from "./template-change.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** Plugs interfaces in and out, and drops from the VM those that are gone from the guest. */
+/** Attaches and detaches interfaces, and removes from the VM those that the guest no longer has. */
 export function syncNetworks(pass: VmPass): Stop | undefined {
   const { vm, vmiPatch } = syncVmNetworks(pass.vm, pass.vmi);
   const refusal = vmiPatch && pass.patchVmi(vmiPatch as readonly JsonPatchOperation[]);

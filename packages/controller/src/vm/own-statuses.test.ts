@@ -11,7 +11,7 @@ const write: PlannedWrite = { kind: "patch", resource: vms, object: name, operat
 const running = { metadata: {}, status: { printableStatus: "Running" } } as KubeObject;
 const starting = { metadata: {}, status: { printableStatus: "Starting" } } as KubeObject;
 
-test("a status that somebody else wrote over this process's own is told from it", async () => {
+test("notices that somebody else has overwritten this process's status", async () => {
   const statuses = new OwnStatuses();
   const target = statuses.noting(name, { write: async () => running });
   expect(statuses.isOverwritten(name, starting)).toBe(false);
@@ -23,7 +23,7 @@ test("a status that somebody else wrote over this process's own is told from it"
   expect(statuses.isOverwritten(name, starting)).toBe(false);
 });
 
-test("a write of the spec says nothing of the status", async () => {
+test("ignores writes to the spec", async () => {
   const statuses = new OwnStatuses();
   await statuses.noting(name, { write: async () => running }).write(write);
   expect(statuses.isOverwritten(name, starting)).toBe(false);

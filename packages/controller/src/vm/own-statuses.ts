@@ -5,14 +5,15 @@ import type { PlanTarget } from "../plan/carry-out.ts";
 import type { PlannedWrite } from "../plan/plan.ts";
 
 /**
- * Which status this process has given each VM last. A status that is neither that one nor what the caches call for was
- * written by somebody who has seen something else: of two controllers without an election, one may lag. Whoever looks at
- * the API server itself before it writes over another's status ends that: the one that lagged finds nothing to write.
+ * The last status that this process has given each VM. A status that is neither that one nor what
+ * the caches call for was written by somebody with another view: of two controllers without an
+ * election, one may lag. Reading the API server before overwriting another's status ends that: the
+ * one that lagged finds nothing to write.
  */
 export class OwnStatuses {
   readonly #written = new Map<string, string>();
 
-  /** A target that notes what becomes of the VM's status. */
+  /** A target that records what happens to the VM's status. */
   noting(vm: ObjectName, target: PlanTarget): PlanTarget {
     return {
       write: async (write, options) => {
@@ -23,7 +24,10 @@ export class OwnStatuses {
     };
   }
 
-  /** Whether somebody else has changed the status since this process wrote it; not if it never did. */
+  /**
+   * Whether somebody else has changed the status since this process wrote it; false if it never
+   * did.
+   */
   isOverwritten(vm: ObjectName, present: unknown): boolean {
     const written = this.#written.get(objectKey(vm));
     return written !== undefined && written !== digest(present);

@@ -2,7 +2,9 @@ import { at, entry, object } from "@virtkit/api/shape";
 import { withValue } from "./template-change.ts";
 import type { VmPass } from "./vm-pass.ts";
 
-/** Keeps in the template how the guest's PCI devices are laid out, so that they are the next time as well. */
+/**
+ * Keeps the layout of the guest's PCI devices in the template, so that the next start has the same.
+ */
 export function keepPciTopology(pass: VmPass): undefined {
   const { pciTopologyVersion, pciInterfaceSlotCount } = pass.config.names.annotations;
   const found = at(pass.vmi, "metadata", "annotations");

@@ -13,7 +13,7 @@ import {
 
 const status = "patch virtualmachines/status";
 
-test("a start stores the spec before the VMI refers to it, and one status write tells of all", () => {
+test("a start stores the spec before the VMI refers to it, and one status write reports everything", () => {
   const started = plan({ vm: vmOf("Always") });
   expect(writesOf(started)).toEqual([
     "create controllerrevisions",
@@ -25,7 +25,7 @@ test("a start stores the spec before the VMI refers to it, and one status write 
   expect(started.error).toBeUndefined();
 });
 
-test("a VMI that cannot be created is told in the status, in an event and as the error", () => {
+test("a VMI that cannot be created is reported in the status, in an event and as the error", () => {
   const failed = plan({ vm: vmOf("Always") }, [done, refused("AlreadyExists")]);
   expect(reasonsOf(failed)).toEqual(["FailedCreate"]);
   expect(failed.error).toMatchObject({ kind: "sync", reason: "FailedCreate" });
@@ -34,13 +34,13 @@ test("a VMI that cannot be created is told in the status, in an event and as the
   );
 });
 
-test("what an earlier pass has asked for is not asked for again", () => {
+test("does not repeat the requests of an earlier pass", () => {
   const waiting = plan({ vm: vmOf("Always"), expected: { vmi: "creation" } });
   expect(writesOf(waiting)).toEqual([status]);
   expect(waiting.status?.printableStatus).toBe("Starting");
 });
 
-test("the status is written before the VMI that ended is let go", () => {
+test("writes the status before it releases the ended VMI", () => {
   const ended = plan({ vm: vmOf("Manual"), vmi: vmiOf("Failed") });
   expect(writesOf(ended)).toEqual([status, "patch virtualmachineinstances"]);
   const stale = plan({ vm: vmOf("Manual"), vmi: vmiOf("Failed") }, [refused("Conflict")]);
@@ -48,7 +48,7 @@ test("the status is written before the VMI that ended is let go", () => {
   expect(stale.error).toMatchObject({ kind: "api", reason: "Conflict" });
 });
 
-test("a VM goes after its VMI, and its last status before its finalizer", () => {
+test("a deleted VM outlives its VMI, and its last status is written before its finalizer is removed", () => {
   const vm = vmOf("Always");
   const deleted = {
     ...vm,
@@ -61,12 +61,12 @@ test("a VM goes after its VMI, and its last status before its finalizer", () => 
   expect(writesOf(plan({ vm: deleted }))).toEqual([status, "patch virtualmachines"]);
 });
 
-test("a VMI is deleted by its UID, so that a successor of its name is safe", () => {
+test("deletes a VMI by UID, so that a successor of the same name is safe", () => {
   const { writes } = plan({ vm: vmOf("Halted"), vmi: vmiOf("Running") });
   expect(writes[0]).toMatchObject({ kind: "delete", uid: "vmi-uid" });
 });
 
-test("a VMI of another owner is left alone", () => {
+test("leaves a VMI of another owner alone", () => {
   const ownerReferences = [
     { apiVersion: "v1", kind: "Other", name: "o", uid: "o", controller: true },
   ];
@@ -74,7 +74,7 @@ test("a VMI of another owner is left alone", () => {
   expect(writesOf(plan({ vm: vmOf("Halted"), vmi }))).toEqual([status]);
 });
 
-test("a pass over a VM that is as it should be writes nothing", () => {
+test("writes nothing about a VM that is as it should be", () => {
   const running = vmiOf("Running", { status: { conditions: [{ type: "Ready", status: "True" }] } });
   const vm = vmOf("Always");
   const revisions = [startRevision(vm)];
@@ -84,7 +84,7 @@ test("a pass over a VM that is as it should be writes nothing", () => {
   expect(writesOf(plan({ vm: settled, vmi: running, revisions }))).toEqual([]);
 });
 
-test("the first write of the VM in a pass fails if somebody else was faster", () => {
+test("the first write of the VM in a pass fails if somebody else has changed it", () => {
   const { writes } = plan({ vm: vmOf("Halted") });
   expect(writes[0]).toMatchObject({
     operations: expect.arrayContaining([
@@ -93,7 +93,7 @@ test("the first write of the VM in a pass fails if somebody else was faster", ()
   });
 });
 
-test("after failed starts the next one waits", () => {
+test("waits before the next start after failed starts", () => {
   const startFailure = {
     consecutiveFailCount: 2,
     lastFailedVMIUID: "gone",
@@ -104,7 +104,7 @@ test("after failed starts the next one waits", () => {
   expect(waiting.status?.printableStatus).toBe("CrashLoopBackOff");
 });
 
-test("a request to start a halted VM is no failure", () => {
+test("a request to start a halted VM is not a failure", () => {
   const vm = vmOf("Halted", { status: { stateChangeRequests: [{ action: "Start" }] } });
   const flipped = plan({ vm });
   expect(flipped.error).toBeUndefined();

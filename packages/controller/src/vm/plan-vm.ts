@@ -13,7 +13,7 @@ import { readStartSpec } from "./start-spec.ts";
 import { type Step, VmPass } from "./vm-pass.ts";
 import type { VmConfig, VmOptions, VmPassView } from "./vm-view.ts";
 
-/** What a pass does before the status, in this order; the first that stops ends it. */
+/** The steps of a pass before the status, in order; the first that stops ends the pass. */
 const steps: readonly Step[] = [
   prepareVm,
   noteVersion,
@@ -31,15 +31,15 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * What to do for a VM now: its DataVolumes, starting or stopping its VMI as its run strategy and its requests ask,
- * changes to a running VMI, and its status.
+ * Decides what to do about a VM: its DataVolumes, starting or stopping its VMI as its run strategy
+ * and its requests ask, changes to a running VMI, and its status.
  *
- * The VMI has the VM's name, and the API server allows one object per name, so the creation fails while an older
- * VMI exists. With `view.grant` it is created only after a live read, and the VM remembers it until its run grant
- * has ended.
+ * The VMI has the VM's name, and the API server allows one object per name, so the creation fails
+ * while an older VMI exists. With `view.grant` it is created only after a live read, and the VM
+ * remembers it until its run grant has ended.
  *
  * @param now milliseconds since the epoch
- * @param outcomes of the writes so far, see `carryOut`
+ * @param outcomes of the writes so far; see `carryOut`
  *
  * @example
  * ```ts

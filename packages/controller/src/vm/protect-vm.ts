@@ -6,8 +6,8 @@ import { isDeleting } from "../plan/ownership.ts";
 import type { Stop, VmPass } from "./vm-pass.ts";
 
 /**
- * Version and finalizer in one write, for a VM that has come past the webhook: that gives both to every new one. The
- * pass goes on.
+ * Adds version and finalizer in one write to a VM that bypassed the webhook, which gives both to
+ * every new VM. The pass continues.
  */
 export function prepareVm(pass: VmPass): Stop | undefined {
   if (!pass.view.grant) return undefined;
@@ -32,7 +32,7 @@ export function prepareVm(pass: VmPass): Stop | undefined {
   return undefined;
 }
 
-/** Notes the version of the API on a VM that does not have it; the change brings the next pass. */
+/** Records the version of the API on a VM that lacks it; the change triggers the next pass. */
 export function noteVersion(pass: VmPass): Stop | undefined {
   const operations = observedVersion(pass.vm, pass.config.names);
   if (operations.length === 0) return undefined;
@@ -40,7 +40,7 @@ export function noteVersion(pass: VmPass): Stop | undefined {
   return refusal ? { kind: "end", error: apiError(refusal) } : { kind: "end" };
 }
 
-/** Puts our finalizer on the VM before there can be a VMI, so that the VM does not go before it. */
+/** Adds our finalizer to the VM before it can have a VMI, so that the VM outlives the VMI. */
 export function protectVm(pass: VmPass): Stop | undefined {
   const finalizer = pass.config.names.finalizers.vm;
   const before = finalizersOf(pass.vm);

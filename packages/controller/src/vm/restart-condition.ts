@@ -1,7 +1,7 @@
 import type { VirtualMachine, VirtualMachineCondition } from "@virtkit/api/schema";
 import { conditionsOf, removeCondition } from "@virtkit/api/status";
 
-/** The VM without word that it needs a restart: it gets one. */
+/** The VM without `RestartRequired`, because it is being restarted. */
 export function withoutRestartRequired(vm: VirtualMachine): VirtualMachine {
   return withConditions(
     vm,
@@ -9,7 +9,7 @@ export function withoutRestartRequired(vm: VirtualMachine): VirtualMachine {
   );
 }
 
-/** The VM with these conditions; the very same if they are those that it has. */
+/** The VM with these conditions; the same object if it has them already. */
 export function withConditions(
   vm: VirtualMachine,
   conditions: readonly VirtualMachineCondition[],

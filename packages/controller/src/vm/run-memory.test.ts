@@ -70,7 +70,7 @@ function runsAfter({ status }: VmPlan): readonly RememberedRun[] | undefined {
 const status = "patch virtualmachines/status";
 
 describe("a VM remembers its VMI", () => {
-  test("as soon as it sees it, for no Pod is granted before", () => {
+  test("as soon as it sees the VMI, because no Pod is granted before", () => {
     const vmi = granted("", free);
     const first = plan({ vm: vmOf("Always"), vmi });
     expect(writesOf(first)).toEqual([status]);
@@ -80,7 +80,7 @@ describe("a VM remembers its VMI", () => {
     expect(memory(remembering([{ vmiUID: "vmi-uid" }])).isRemembered("p1")).toBe(true);
   });
 
-  test("by a live read, for a cache may have a VMI that is gone and forgotten", () => {
+  test("by a live read, because a cache may show a VMI that is gone and forgotten", () => {
     const cached = { isLive: false };
     for (const grant of [free, claimed])
       expect(plan({ vm: vmOf("Always"), vmi: granted("", grant) }, cached).needsLiveRead).toBe(
@@ -90,7 +90,7 @@ describe("a VM remembers its VMI", () => {
     expect(plan({ vm, vmi: granted("", free) }, cached).needsLiveRead).toBeUndefined();
   });
 
-  test("and its holder with the next write, not with one of its own", () => {
+  test("with its holder, in the next write rather than in a separate one", () => {
     const vm = remembering([{ vmiUID: "vmi-uid" }]);
     const running = plan({ vm, vmi: granted("Running", claimed) });
     expect(runsAfter(running)).toEqual([
@@ -98,7 +98,7 @@ describe("a VM remembers its VMI", () => {
     ]);
   });
 
-  test("and the target of a migration before the guest is handed over to it", () => {
+  test("with the target of a migration, before the guest is handed over to it", () => {
     const pods = [{ podUID: "p1", seq: 2, holder: holder("p1") }];
     const vm = remembering([{ vmiUID: "vmi-uid", pods }]);
     const vmi = granted("Running", claimed);
@@ -110,7 +110,7 @@ describe("a VM remembers its VMI", () => {
     ]);
   });
 
-  test("and does not take an old view for what is so now", () => {
+  test("and does not trust an old view", () => {
     const both = [
       { podUID: "p1", seq: 5, holder: holder("p1") },
       { podUID: "p2", seq: 5, holder: holder("p2", "n2") },
@@ -129,7 +129,7 @@ describe("a VM remembers its VMI", () => {
     expect(after?.pods?.map(({ podUID }) => podUID)).toEqual(["p2"]);
   });
 
-  test("until its grant has ended; only then it lets the VMI go", () => {
+  test("until the grant has ended, and only then releases the VMI", () => {
     const vm = remembering([{ vmiUID: "vmi-uid" }], vmOf("Halted"));
     const deleting = (grant: Grant): VirtualMachineInstance => {
       const vmi = granted("Succeeded", grant);
@@ -152,7 +152,7 @@ describe("a VMI that was removed by force", () => {
     status: { nodeInfo: { machineID: "m-n1", bootID } },
   });
 
-  test("is remembered, and the next one gets no grant, until its end is proven", () => {
+  test("is remembered, and the next VMI gets no grant until its end is proven", () => {
     const vmi = granted("", free);
     const vm = remembering([run, { vmiUID: "vmi-uid" }]);
     const stays = plan({ vm, vmi }, { nodes: [node("b-n1")] });
@@ -165,7 +165,7 @@ describe("a VMI that was removed by force", () => {
     expect(runsAfter(rebooted)).toEqual([{ vmiUID: "vmi-uid" }]);
   });
 
-  test("keeps a VM that is being deleted", () => {
+  test("holds a VM that is being deleted", () => {
     const vm = remembering([run]);
     const deletionTimestamp = "2026-01-01T00:00:00Z";
     const going = { ...vm, metadata: { ...vm.metadata, deletionTimestamp } };
@@ -178,7 +178,7 @@ describe("a VMI that was removed by force", () => {
     );
   });
 
-  test("before anybody knew where it ran cannot be proven to have ended, and says what to do", () => {
+  test("cannot be proven to have ended if nobody knew where it ran, and says what to do", () => {
     const vmi = granted("", free);
     const vm = remembering([{ vmiUID: "old" }, { vmiUID: "vmi-uid" }]);
     const runs = runsAfter(plan({ vm, vmi }, { nodes: [node("another")] }));
@@ -194,7 +194,7 @@ describe("a VMI that was removed by force", () => {
   });
 });
 
-describe("what is remembered is written although no other condition says anything new", () => {
+describe("writes what is remembered although no other condition has changed", () => {
   const pods = [{ podUID: "p1", seq: 2, holder: holder("p1") }];
   const old = { vmiUID: "old", pods: [{ podUID: "p0", seq: 2, holder: holder("p0", "n2") }] };
   const node = (name: string, bootID: string) => ({
@@ -203,7 +203,7 @@ describe("what is remembered is written although no other condition says anythin
   });
   const vmi = granted("Running", claimed);
 
-  /** A VM with all that a pass has to say about it. */
+  /** A VM for which a pass has nothing more to write. */
   function settled(runs: readonly RememberedRun[], grant: Partial<VmGrantView>): VirtualMachine {
     const vm = remembering(runs);
     return { ...vm, status: plan({ vm, vmi }, grant).status } as VirtualMachine;
@@ -230,7 +230,7 @@ describe("what is remembered is written although no other condition says anythin
   });
 });
 
-test("what cannot be read is not overwritten, and nothing is started", () => {
+test("does not overwrite a memory that cannot be read, and starts nothing", () => {
   const type = names.own(runMemoryCondition);
   const conditions = [{ type, status: "True", message: "{" }];
   const vm = vmOf("Always", { status: { conditions } as never });
@@ -242,7 +242,7 @@ test("what cannot be read is not overwritten, and nothing is started", () => {
   expect(vmMemory(granted("", free), vm, { names, pods: [] }).isRemembered("p1")).toBe(false);
 });
 
-test("a VMI is made only after a live read, with a grant that is free", () => {
+test("creates a VMI only after a live read, with a free grant", () => {
   const vm = vmOf("Always");
   expect(plan({ vm }, { isLive: false })).toEqual({ writes: [], events: [], needsLiveRead: true });
   const { writes } = plan({ vm });
@@ -253,7 +253,7 @@ test("a VMI is made only after a live read, with a grant that is free", () => {
   expect(object?.metadata.finalizers).toEqual([names.finalizers.vm, names.finalizers.vmi]);
 });
 
-test("a VM is let go by a VMI that is not there only after a live read", () => {
+test("a missing VMI releases a VM only after a live read", () => {
   const vm = vmOf("Always");
   const going = { ...vm, metadata: { ...vm.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
   expect(plan({ vm: going }, { isLive: false }).needsLiveRead).toBe(true);

@@ -26,25 +26,28 @@ import { holdersOf } from "../vmi/vm-memory.ts";
 import type { VmPass } from "./vm-pass.ts";
 import type { VmGrantView } from "./vm-view.ts";
 
-/** Why a VM is not started, or not let go. */
+/** Why a VM is not started, or not released. */
 export const runGrantRefused = "RunGrantRefused";
 
-/** More Pods of one VMI than this are looked at live, so that those that are gone are forgotten. */
+/**
+ * More Pods of one VMI than this trigger a live read, so that those that are gone are forgotten.
+ */
 const manyPods = 4;
 
-/** Seconds until VMIs that were removed by force are looked at again. */
+/** Seconds until the next look at VMIs that were removed by force. */
 const recheckSeconds = 30;
 
-/** What a VM is to remember after a pass. */
+/** What a VM should remember after a pass. */
 export interface NextMemory {
   readonly runs: readonly RememberedRun[];
-  /** Whether somebody waits for it; else it is written with what changes next. */
+  /** Whether somebody waits for it; otherwise it is written with the next change. */
   readonly isUrgent: boolean;
 }
 
 /**
- * What the VM is to remember. Its VMI is remembered before a grant can name one of its Pods, and forgotten when its
- * grant has ended. Undefined if nobody is to remember, or if what is remembered cannot be read: that stays.
+ * What the VM should remember. Its VMI is remembered before a grant can name one of its Pods, and
+ * forgotten when its grant has ended. Undefined if nothing is to be remembered, or if the memory
+ * cannot be read: it then stays as it is.
  */
 export function nextMemory(pass: VmPass): NextMemory | undefined {
   const { grant: view } = pass.view;
@@ -60,11 +63,12 @@ export function nextMemory(pass: VmPass): NextMemory | undefined {
   const before = runs.find(({ vmiUID }) => vmiUID === uid);
   const grant = grantOf(pass, pass.vmi);
   if (grant.state === "Ended") {
-    // A VM that goes as well takes what it remembers along.
+    // A VM that is deleted as well takes its memory with it.
     const isNeeded = before !== undefined && !isDeleting(pass.vm);
     return { runs: kept, isUrgent: isForgetting || isNeeded };
   }
-  // A cache may still have a VMI that is gone and rightly forgotten: nobody could prove its end a second time.
+  // A cache may still show a VMI that is gone and rightly forgotten: nobody could prove its end a
+  // second time.
   if (!before) pass.demandLiveRead();
   const run = followed(pass, view, before ?? { vmiUID: uid }, grant);
   const isUrgent = isForgetting || !before || hasNewPods(before, run, grant);
@@ -78,8 +82,8 @@ export function grantOf({ config }: VmPass, vmi: VirtualMachineInstance): ReadGr
 }
 
 /**
- * VMIs that are gone although nobody has proven their end: somebody has removed them by force. Empty if there are
- * none, or if nobody is to remember; a sentence if it cannot be read.
+ * VMIs that are gone without proof of their end: somebody has removed them by force. Empty if there
+ * are none, or if nothing is to be remembered; a sentence if the memory cannot be read.
  */
 export function unprovenRuns(pass: VmPass): readonly RememberedRun[] | string {
   const { grant: view, vm } = pass.view;
@@ -87,18 +91,18 @@ export function unprovenRuns(pass: VmPass): readonly RememberedRun[] | string {
   const memory = readMemory(vm, pass.config.names);
   if ("problem" in memory) {
     const type = pass.config.names.own(runMemoryCondition);
-    return `what the VM remembers of its VMIs cannot be read: ${memory.problem}; make sure that no guest of it runs, then remove the condition ${type} from its status`;
+    return `what the VM remembers about its VMIs cannot be read: ${memory.problem}; make sure that no guest of this VM runs, then remove the condition ${type} from its status`;
   }
   const uid = uidOf(pass.vmi);
   return memory.runs.filter((run) => run.vmiUID !== uid && !isProven(pass, run));
 }
 
-/** Why no other VMI can be remembered, and so none may be made. */
+/** Why no other VMI can be remembered, so that none may be created. */
 export function refuseStart(pass: VmPass): string | undefined {
   const unproven = unprovenRuns(pass);
   if (typeof unproven === "string") return unproven;
   if (unproven.length < mostRuns) return undefined;
-  return `${unproven.length} VMIs of the VM were removed by force, and nobody can prove their end`;
+  return `${unproven.length} VMIs of the VM were removed by force, and their end cannot be proven`;
 }
 
 /** The condition of a VM that has something to remember. */
@@ -115,12 +119,15 @@ export function memoryCondition(
   return { type, status: "True", reason: "Remembered", message, lastTransitionTime };
 }
 
-/** Whether all that may have run of a VMI that is gone is proven to have ended. That takes a live read. */
+/**
+ * Whether everything that may have run of a missing VMI is proven to have ended. That needs a live
+ * read.
+ */
 function isProven(pass: VmPass, run: RememberedRun): boolean {
   const { grant: view } = pass.view;
   if (!view || !pass.demandLiveRead()) return false;
   const grantView = { ...view, isRemembered: () => true, remembered: [] };
-  const proofs = evidenceOf(grantView, pass.config.names);
+  const proofs = evidenceOf(grantView);
   const listed = view.pods
     .filter((pod) => isControlledBy(pod, { metadata: { uid: run.vmiUID } }))
     .flatMap((pod) => incarnationsOf(pod, undefined, grantView));
@@ -129,7 +136,7 @@ function isProven(pass: VmPass, run: RememberedRun): boolean {
   );
 }
 
-/** A run with what its grant says by now. Before the first claim any Pod may be granted. */
+/** A run updated with its present grant. Before the first claim any Pod may be granted. */
 function followed(
   pass: VmPass,
   view: VmGrantView,
@@ -152,7 +159,7 @@ function followed(
   return { vmiUID: run.vmiUID, pods: [...named, ...kept, ...added] };
 }
 
-/** Whether nobody needs to prove the end of a Pod that the grant does not name. */
+/** Whether the end of a Pod that the grant does not name needs no proof. */
 function isOver(
   pass: VmPass,
   { podUID, seq, holder }: RememberedPod,
@@ -162,11 +169,11 @@ function isOver(
 ): boolean {
   const isGone = !present.includes(podUID);
   if (grant.seq > seq) return holder !== undefined || isGone;
-  // A handover to it may be on its way as long as the grant is as it was.
+  // A handover to it may be on its way while the grant is unchanged.
   return holder === undefined && isGone && areMany && pass.demandLiveRead();
 }
 
-/** The Pods of the VMI in which a guest may be: targets of migrations among them. */
+/** The Pods of the VMI in which a guest may be, including targets of migrations. */
 function livePodsOf({ vmi, config }: VmPass, { pods }: VmGrantView): readonly PodObject[] {
   if (!vmi) return [];
   return pods.filter(

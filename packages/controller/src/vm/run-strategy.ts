@@ -69,7 +69,7 @@ function carryOut(
     case "update":
       return updateVm(pass, write.object);
     case "patch":
-      // A start request, which is in the status that the pass writes at its end.
+      // A start request is in the status, which the pass writes at its end.
       pass.vm = plan.vm;
       return undefined;
   }
@@ -95,12 +95,12 @@ function createVmi(
     return undefined;
   }
   const { name } = nameOf(pass.vm);
-  const message = `VMI ${name} was not created: ${refusal.message}`;
+  const message = `VMI ${name} could not be created: ${refusal.message}`;
   announcements.failed("SuccessfulCreate", { type: "Warning", reason: "FailedCreate", message });
   return failed("FailedCreate", message);
 }
 
-/** As the webhook would let it in, so that it does not matter whether there is one. */
+/** As the webhook would admit it, so that it does not matter whether there is a webhook. */
 function admittedVmi(vmi: KubeObject, names: Names): KubeObject {
   return { ...vmi, metadata: withCreationMarks("VirtualMachineInstance", vmi.metadata, names) };
 }
@@ -124,10 +124,10 @@ function deleteRevision(pass: VmPass, name: string): Stop | undefined {
     object: nameOf(revision),
     uid: uidOf(revision),
   });
-  return refusal && failed("FailedCreate", `an old spec was not deleted: ${refusal.message}`);
+  return refusal && failed("FailedCreate", `an old spec could not be deleted: ${refusal.message}`);
 }
 
-/** A request to start a halted VM makes it one that is to run; the change brings the next pass. */
+/** A request to start a halted VM changes its run strategy; the change triggers the next pass. */
 function updateVm(pass: VmPass, vm: VirtualMachine): Stop {
   const operations = ["running", "runStrategy"].flatMap((field) =>
     valuePatch(`/spec/${field}`, at(pass.vm, "spec", field), at(vm, "spec", field)),

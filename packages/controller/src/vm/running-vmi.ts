@@ -8,7 +8,7 @@ import { isDeleting } from "../plan/ownership.ts";
 import { InstancetypeLookup } from "./instancetype-lookup.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** What a live change compares: the VMI, and the spec that the VM wants it to have. */
+/** What a live change compares: the VMI, and the spec that the VM wants for it. */
 export interface Change {
   readonly vmi: VirtualMachineInstance;
   /** The template with instance type and preference applied. */
@@ -20,7 +20,7 @@ function templateSpec(vm: VirtualMachine): VirtualMachineInstanceSpec {
   return (isObject(spec) ? spec : { domain: {} }) as unknown as VirtualMachineInstanceSpec;
 }
 
-/** Makes a live change, unless there is no VMI or it is on its way out. */
+/** Makes a live change, unless there is no VMI or it is being deleted. */
 export function changing(
   pass: VmPass,
   reason: string,

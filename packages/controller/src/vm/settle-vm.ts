@@ -28,16 +28,16 @@ import { canWait } from "./status-can-wait.ts";
 import type { VmPass } from "./vm-pass.ts";
 import type { VmPassView } from "./vm-view.ts";
 
-/** What to do for a VM now, and the status that it will have. */
+/** What to do about a VM now, and the status that it will have. */
 export interface VmPlan extends Plan {
   readonly status?: VirtualMachineStatus | undefined;
-  /** Nothing is planned: what is to be decided needs a view that was read live. */
+  /** Nothing is planned: the decision needs a view that was read live. */
   readonly needsLiveRead?: true;
 }
 
 /**
- * Ends a pass: writes the status, then lets go of what the VM no longer has to see. The order matters. A VMI
- * that ended keeps our finalizer until the VM's status tells of it.
+ * Ends a pass: writes the status, then releases what the VM no longer has to watch. The order
+ * matters. A VMI that ended keeps our finalizer until the VM's status shows its end.
  */
 export function settleVm(pass: VmPass, failure: PlanFailure | undefined): VmPlan {
   const stop = backfillGeneration(pass);
@@ -75,7 +75,7 @@ function statusOf(
   return { ...status, ...strategyOf(view, status), ...conditionsFor(pass, status) };
 }
 
-/** The status with what the VM remembers; what cannot be read stays as it is. */
+/** The status with what the VM remembers; a memory that cannot be read stays as it is. */
 function remembering(
   pass: VmPass,
   status: VirtualMachineStatus,
@@ -91,7 +91,7 @@ function remembering(
   return { ...status, conditions: [...others, ...(own ? [own] : [])] };
 }
 
-/** The strategy that this pass went by, not one that it has just changed it to. */
+/** The strategy that this pass followed, not one that it has just set. */
 function strategyOf(
   { vm }: VmPassView,
   { runStrategy }: VirtualMachineStatus,
@@ -102,9 +102,9 @@ function strategyOf(
 }
 
 /**
- * The conditions that the VM has, if those that it is to have say the same: one that is removed and set again
- * in a pass, as `RestartRequired`, has another place and another time, and would be written for ever. What the VM
- * remembers is in a message, and counts by it.
+ * The VM's present conditions, if the new ones mean the same. A condition that is removed and set
+ * again in a pass, such as `RestartRequired`, has another place and another time, and would be
+ * written forever. What the VM remembers is in a message, and is compared by it.
  */
 function conditionsFor(
   { view, config }: VmPass,
@@ -131,8 +131,9 @@ function writeStatus(
 }
 
 /**
- * Lets a VMI go that has ended, or one that was to receive a migration and is no longer wanted. With a run grant it
- * must have ended by that; and a VM that goes as well leaves its VMI to those who look after it.
+ * Releases a VMI that has ended, or one that should receive a migration and is no longer wanted.
+ * With a run grant, the grant must have ended; and a VM that is deleted as well leaves its VMI to
+ * the VMI's own controllers.
  */
 function releaseVmi(pass: VmPass): Refusal | undefined {
   const { vmi } = pass;

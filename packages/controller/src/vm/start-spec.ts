@@ -5,7 +5,7 @@ import { isControlledBy } from "../plan/ownership.ts";
 import type { Stop, VmPass } from "./vm-pass.ts";
 import type { ControllerRevision } from "./vm-view.ts";
 
-/** Finds the spec that the VMI was started with: that of the latest stored generation. */
+/** Finds the spec that the VMI was started with: the latest stored generation. */
 export function readStartSpec(pass: VmPass): Stop | undefined {
   if (!pass.vmi) return undefined;
   let latest: { generation: number; revision: ControllerRevision } | undefined;

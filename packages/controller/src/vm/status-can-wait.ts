@@ -17,18 +17,18 @@ import {
 import { isDeleting } from "../plan/ownership.ts";
 import type { VmPass } from "./vm-pass.ts";
 
-/** For so long, in milliseconds, nobody misses a step that is followed by the next one. */
+/** For this long, in milliseconds, nobody misses a step that is followed by the next one. */
 const patience = 3_000;
 
-/** What may wait for the next change that somebody needs: fields of the status, and types of conditions. */
+/** What may wait for the next needed write: fields of the status, and types of conditions. */
 interface Deferrable {
   readonly fields: readonly (keyof VirtualMachineStatus)[] | "all";
   readonly conditions: readonly string[] | "all";
 }
 
 /**
- * Whether a new status says nothing that anybody needs before the next step, which is on its way and is written with
- * it. Each write that is saved here is one of a kind that every VM would cost.
+ * Whether a new status has nothing that anybody needs before the next step, which is about to come
+ * and is written with it. Otherwise every VM would cost these writes.
  */
 export function canWait(
   pass: VmPass,
@@ -54,29 +54,29 @@ function deferrable(
   after: VirtualMachineStatus,
 ): Deferrable {
   const { vm, vmi, isStarting, config } = pass;
-  // What is remembered more exactly is needed only if somebody removes VMI and Pod by force.
+  // The more exact memory is needed only if somebody removes VMI and Pod by force.
   const memory = config.names.own(runMemoryCondition);
-  // Of a VM that goes nobody needs to know more than that, and not even that if it goes at once.
+  // Nobody needs to know more about a deleted VM, and not even that if it is gone at once.
   if (isDeleting(vm)) {
     const isTold = before.printableStatus === after.printableStatus;
     const isQuick = isWithin(pass, at(vm, "metadata", "deletionTimestamp"));
     return isTold || isQuick ? everything : { fields: [], conditions: [memory] };
   }
-  // The VMI shows in a moment, and with it that it exists.
+  // The VMI appears in a moment, and shows that it exists.
   if (isStarting) return { fields: ["printableStatus"], conditions: [memory, "Ready"] };
   if (!vmi || isFinal(vmi) || isDeleting(vmi)) return { fields: [], conditions: [memory] };
   const isReady = hasCondition(conditionsOf(vmi), "Ready", "True");
-  // A guest that has just come up is ready in a moment, unless it has a probe of its own.
+  // A guest that has just started is ready in a moment, unless it has a probe.
   if (isRunning(vmi) && !isReady && !isSet(at(vmi, "spec", "readinessProbe"))) {
     if (isWithin(pass, sinceRunning(vmi))) return everything;
   }
-  // Why it is not ready yet is in the VMI for whoever asks.
+  // The VMI says why it is not ready yet.
   return { fields: [], conditions: !isRunning(vmi) && !isReady ? [memory, "Ready"] : [memory] };
 }
 
 const everything: Deferrable = { fields: "all", conditions: "all" };
 
-/** Whether something has happened just now; if so, the VM is looked at again when that is over. */
+/** Whether something has happened just now; if so, the VM is looked at again afterwards. */
 function isWithin({ now, draft }: VmPass, time: unknown): boolean {
   const left = Date.parse(text(time)) + patience - now;
   if (!(left > 0 && left <= patience)) return false;

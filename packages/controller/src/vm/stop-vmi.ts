@@ -4,7 +4,7 @@ import type { Refusal } from "../plan/write-outcome.ts";
 import { withoutRestartRequired } from "./restart-condition.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** Deletes the VMI, which ends the guest; says how that was refused. */
+/** Deletes the VMI, which ends the guest; returns why that was refused. */
 export function stopVmi(pass: VmPass): Refusal | undefined {
   const { vmi, draft } = pass;
   if (!vmi || isDeleting(vmi)) return undefined;
@@ -17,7 +17,7 @@ export function stopVmi(pass: VmPass): Refusal | undefined {
     uid,
   });
   if (refusal) {
-    const message = `VMI ${target.name} was not deleted: ${refusal.message}`;
+    const message = `VMI ${target.name} could not be deleted: ${refusal.message}`;
     draft.event({ type: "Warning", reason: "FailedDelete", message });
     return refusal;
   }

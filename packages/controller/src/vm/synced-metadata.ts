@@ -5,13 +5,13 @@ import { withSynced } from "../vmi/synced-keys.ts";
 import { withValue } from "./template-change.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** Annotations by which a template steers the descheduler; running VMIs follow them. */
+/** Annotations with which a template controls the descheduler; running VMIs follow them. */
 const deschedulerAnnotations = [
   "descheduler.alpha.kubernetes.io/evict",
   "descheduler.alpha.kubernetes.io/prefer-no-eviction",
 ];
 
-/** Carries labels and annotations over to the VMI that others read from it while it runs. */
+/** Copies labels and annotations to the VMI that others read while it runs. */
 export function syncMetadata(pass: VmPass): Stop | undefined {
   const { vm, vmi, options, config } = pass;
   const template = at(vm, "spec", "template", "metadata");
@@ -37,7 +37,7 @@ export function syncMetadata(pass: VmPass): Stop | undefined {
     ...mapPatch(["metadata", "annotations"], before.annotations, annotations),
   ]);
   if (refusal) {
-    const message = `the VMI's labels and annotations were not changed: ${refusal.message}`;
+    const message = `the VMI's labels and annotations could not be changed: ${refusal.message}`;
     return failed("AnnotationsLabelsChangeError", message);
   }
   const labelled = withValue(vmi, ["metadata", "labels"], labels);

@@ -2,7 +2,10 @@ import type { VirtualMachine, VirtualMachineInstance, Volume } from "@virtkit/ap
 import { at, objects, text } from "@virtkit/api/shape";
 import { claimNameOf, memoryDumpRequestOf, volumeRequestsOf } from "@virtkit/api/status/vm";
 
-/** The names of all claims and DataVolumes that a pass over a VM looks at; a DataVolume's claim has its name. */
+/**
+ * The names of all claims and DataVolumes that a pass over a VM reads; a DataVolume's claim has its
+ * name.
+ */
 export function usedClaims(
   vm: VirtualMachine,
   vmi?: VirtualMachineInstance | undefined,

@@ -18,10 +18,10 @@ import { controllerActor, resources, VmUser, vmClusterOptions } from "../testing
 
 const key = "default/vm";
 
-/** Longer than the 20 s for which a disturbed controller sees nothing, or what is old. */
+/** Longer than the 20 s for which a disturbed controller sees nothing or an old state. */
 const quiet = 30_000;
 
-/** What a user does to a VM, and what must be so in the end. */
+/** What a user does to a VM, and what must hold in the end. */
 type Story = (cluster: TestCluster, user: VmUser) => Promise<void>;
 
 const invariants: NonNullable<Scenario["invariants"]> = {
@@ -31,10 +31,10 @@ const invariants: NonNullable<Scenario["invariants"]> = {
   },
 };
 
-/** The controllers of VMIs and nodes are not disturbed: faults of theirs have tests of their own. */
+/** The controllers of VMIs and nodes are not disturbed: their faults have tests of their own. */
 const others = controllerActor([vmiPart, nodePart]);
 
-/** A VM whose controller is disturbed, in a cluster in which all else works. */
+/** A VM whose controller is disturbed, in a cluster where everything else works. */
 function scenario(
   name: string,
   story: Story,
@@ -78,7 +78,7 @@ async function expectNothing(cluster: TestCluster, user: VmUser): Promise<void> 
   expect(cluster.launchers()).toEqual([]);
 }
 
-/** Expects the VM to run by another VMI than before. */
+/** Expects the VM to run with a new VMI. */
 async function expectRestarted(
   cluster: TestCluster,
   user: VmUser,
@@ -88,7 +88,10 @@ async function expectRestarted(
   expect((await user.vmi())?.metadata?.uid).not.toBe(before?.metadata?.uid);
 }
 
-/** Cuts the node of the guest off, and a minute later removes VMI and Pod: the next Pod comes to another node. */
+/**
+ * Cuts off the guest's node, and removes VMI and Pod a minute later: the next Pod gets another
+ * node.
+ */
 async function stripAll(cluster: TestCluster, user: VmUser): Promise<string> {
   const node = cluster.launchers(key)[0]?.node ?? "";
   cluster.network.cut(node, "api-server");
@@ -99,7 +102,7 @@ async function stripAll(cluster: TestCluster, user: VmUser): Promise<string> {
   return node;
 }
 
-/** How often the guest of the crash loop has started. */
+/** How often the crash-looping guest has started. */
 let boots = 0;
 const fallsTwice = (): GuestScript =>
   boots++ < 2 ? { happens: [{ after: 2_000, what: { kind: "panic" } }] } : {};
@@ -132,7 +135,7 @@ const stories: Readonly<Record<string, Story>> = {
   "a crash loop that ends": async (cluster, user) => {
     boots = 0;
     await user.create("Always");
-    // The next start waits for longer than the disturbance takes.
+    // The next start waits longer than the disturbance lasts.
     await cluster.settle({ quiet: 90_000 });
     await expectStatus(cluster, user, "Running");
     expect(boots).toBe(3);
@@ -170,7 +173,7 @@ const stories: Readonly<Record<string, Story>> = {
     await expectRestarted(cluster, user, before);
     expect((await user.vmi())?.spec.hostname).toBe("other");
   },
-  "VMI and Pod removed by force, and the node boots anew later": async (cluster, user) => {
+  "VMI and Pod removed by force, and the node reboots later": async (cluster, user) => {
     await user.create("Always");
     await expectStatus(cluster, user, "Running");
     const before = await user.vmi();
@@ -189,10 +192,13 @@ const stories: Readonly<Record<string, Story>> = {
 
 const scriptOf = (name: string) => (name.startsWith("a crash loop") ? fallsTwice : undefined);
 
-/** Kinds of perturbations repeat after 2 and after 3: each share has some of every kind. Eleven seeds have all. */
+/**
+ * The kinds of perturbation repeat every 2 and every 3, so each share has some of every kind.
+ * Eleven seeds cover all.
+ */
 const every = 11;
 
-describe("crashes, lost answers, lagging views and unobserved events of the controller of VMs", () => {
+describe("the VM controller survives crashes, lost answers, lagging views and missed events", () => {
   test.each(Object.keys(stories))("%s", async (name) => {
     const script = scriptOf(name);
     const story = scenario(name, stories[name] as Story, script && { script });
@@ -206,7 +212,7 @@ describe("crashes, lost answers, lagging views and unobserved events of the cont
   });
 });
 
-test("the control: a VM that has lost its memory gets a second copy where VMI and Pod are removed by force", async () => {
+test("control: a VM that has lost its memory gets a second copy when VMI and Pod are removed by force", async () => {
   const played = perturbScenario(
     scenario("a VM without memory", async (cluster, user) => {
       await user.create("Always");
@@ -221,10 +227,11 @@ test("the control: a VM that has lost its memory gets a second copy where VMI an
   await expect(played).rejects.toThrow("at most one copy runs: it runs on node-");
 });
 
-test("two controllers, nodes that are parted and dates that jump: at most one copy, and what was asked for in the end", async () => {
+test("two controllers, node partitions and clock jumps: at most one copy, and what was asked for in the end", async () => {
   const name = "two controllers of VMs";
-  // Without an election, one with an old view of the VMI and one with the present view would write the status in turn,
-  // and here no time passes between their writes: in seeds 9 to 11 that is how it went before they looked live.
+  // Without an election, a controller with an old view of the VMI and one with the present view
+  // would write the status in turn, and here no time passes between their writes. Seeds 9 to 11
+  // showed that before the controllers read live.
   const seeds = [9, 10, 11, ...rotatingSeeds(name, 3)];
   const story: Story = async (cluster, user) => {
     await user.create("Always");

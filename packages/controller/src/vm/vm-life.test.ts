@@ -6,7 +6,7 @@ import { vmPart } from "../service/vm-part.ts";
 import { vmiPart } from "../service/vmi-part.ts";
 import { controllerActor, resources, VmUser, vmClusterOptions } from "../testing/vm-cluster.ts";
 
-/** A cluster in which the controller of VMs and those of VMIs and nodes write under names of their own. */
+/** A cluster in which the controllers of VMs, of VMIs and of nodes write under their own names. */
 async function start(
   script: GuestScript = { shutdown: 500, agent: undefined },
 ): Promise<{ cluster: TestCluster; user: VmUser }> {
@@ -39,22 +39,22 @@ function calls(cluster: TestCluster, actor: string): readonly string[] {
     });
 }
 
-test("what the life of a VM costs besides its VMI: 6 writes and 2 events, none of them in vain", async () => {
+test("the life of a VM costs 6 writes and 2 events beyond those of its VMI, none of them in vain", async () => {
   const { cluster, user } = await start();
-  // Of nodes, which the cluster begins with.
+  // Of the nodes that the cluster begins with.
   const early = calls(cluster, "vmi").length;
   await user.create("Always");
   await cluster.clock.pass(60_000);
   expect((await user.vm())?.status).toMatchObject({ printableStatus: "Running", ready: true });
-  // What the webhook does (version, finalizer, firmware UUID) takes no write. A guest with an agent costs one more
-  // status, when the agent is connected.
+  // What the webhook adds (version, finalizer, firmware UUID) needs no write. A guest with an agent
+  // costs one more status write, when the agent is connected.
   expect(calls(cluster, "vm")).toEqual([
-    // The spec that it is started with: later changes are compared with it.
+    // The spec at the start: later changes are compared with it.
     "create controllerrevisions",
-    // With its finalizers, version and a grant that nobody holds.
+    // With its finalizers, version and a free grant.
     "create virtualmachineinstances",
     "create events",
-    // It exists, and starts; the VM remembers it, before a Pod of it is granted.
+    // It exists and starts; the VM remembers it before one of its Pods is granted.
     "patch virtualmachines/status",
     // It runs and is ready; the VM remembers its holder.
     "patch virtualmachines/status",
@@ -65,10 +65,12 @@ test("what the life of a VM costs besides its VMI: 6 writes and 2 events, none o
   expect(calls(cluster, "vm").slice(started)).toEqual([
     "delete virtualmachineinstances",
     "create events",
-    // The grant has ended, so that the VM may go: its finalizer. That on the VMI goes with the VMI's own.
+    // The grant has ended, so the VM may go: its finalizer. The one on the VMI goes with the VMI's
+    // own.
     "patch virtualmachines",
   ]);
-  // With its VMI, whose list is in vmi-life.test.ts: KubeVirt takes 29.0 writes, 3.8 of them in vain, and 4.7 events.
+  // With its VMI, whose list is in vmi-life.test.ts. KubeVirt needs 29.0 writes, 3.8 of them in
+  // vain, and 4.7 events.
   const all = [...calls(cluster, "vm"), ...calls(cluster, "vmi").slice(early)];
   expect(all.filter((call) => /\d$/.test(call))).toEqual([]);
   expect(all).toHaveLength(17);
@@ -77,7 +79,7 @@ test("what the life of a VM costs besides its VMI: 6 writes and 2 events, none o
   }
 });
 
-test("a VM that does not change costs nothing, also when its controller starts anew", async () => {
+test("an unchanged VM costs nothing, even when its controller restarts", async () => {
   const { cluster, user } = await start();
   await user.create("Always");
   await cluster.clock.pass(60_000);
@@ -93,7 +95,7 @@ test("a VM that does not change costs nothing, also when its controller starts a
   expect(cluster.writes("vm")).toHaveLength(before);
 });
 
-test("a guest that takes its time to shut down is shown as terminating, one that does not is not", async () => {
+test("a guest that takes its time to shut down is shown as terminating, a fast one is not", async () => {
   for (const [shutdown, shown] of [
     [20_000, "Terminating"],
     [100, undefined],

@@ -21,16 +21,16 @@ import type {
   VmPassView,
 } from "./vm-view.ts";
 
-/** Why a pass goes no further. */
+/** Why a pass stops. */
 export type Stop =
-  /** Nothing more to do now but to write the status. */
+  /** Nothing more to do now except to write the status. */
   | { readonly kind: "settle" }
-  /** It cannot go on; the status says so. */
+  /** It cannot continue; the status says why. */
   | { readonly kind: "failed"; readonly reason: string; readonly message: string }
   /** Not even the status is written. */
   | { readonly kind: "end"; readonly error?: PlanError };
 
-/** One part of a pass; `undefined` lets the next one go on. */
+/** One part of a pass; `undefined` lets the next one run. */
 export type Step = (pass: VmPass) => Stop | undefined;
 
 /** The state of a pass over a VM: what it has found and decided so far. */
@@ -41,18 +41,18 @@ export class VmPass {
   readonly now: number;
   readonly draft: PlanDraft;
   readonly resources: VmResources;
-  /** The VM as it will be; its status is written at the end. */
+  /** The VM as it should be; its status is written at the end. */
   vm: VirtualMachine;
-  /** The VM's own VMI as it will be, if there is one. */
+  /** The VM's own VMI as it should be, if there is one. */
   vmi: VirtualMachineInstance | undefined;
   expected: VmExpectations;
-  /** The VM's spec when its VMI was made. */
+  /** The VM's spec when its VMI was created. */
   startedWith: VirtualMachineSpec | undefined;
-  /** Revisions of the VM's namespace, with those that the pass has created. */
+  /** Revisions in the VM's namespace, including those that the pass has created. */
   revisions: readonly ControllerRevision[];
-  /** The VM's spec as the API server has it. */
+  /** The VM's spec in the API server. */
   storedSpec: VirtualMachineSpec;
-  /** Whether this pass makes the VMI. */
+  /** Whether this pass creates the VMI. */
   isStarting = false;
   #isVmWritten = false;
   #needsLiveRead = false;
@@ -75,17 +75,17 @@ export class VmPass {
     this.expected = view.expected ?? {};
   }
 
-  /** Whether the view shows all that has been asked for; until it does, nothing may be asked for twice. */
+  /** Whether the view shows all earlier requests; until it does, none may be repeated. */
   get isUpToDate(): boolean {
     return this.expected.vmi === undefined && this.expected.dataVolume === undefined;
   }
 
-  /** Whether something was to be decided that a cache must not decide. */
+  /** Whether there was a decision that must not be made from a cache. */
   get needsLiveRead(): boolean {
     return this.#needsLiveRead;
   }
 
-  /** Whether what is known was read live. If not, nothing of this pass is carried out. */
+  /** Whether the view was read live. If not, nothing of this pass is carried out. */
   demandLiveRead(): boolean {
     if (!this.view.grant || this.view.grant.isLive) return true;
     this.#needsLiveRead = true;
@@ -93,8 +93,8 @@ export class VmPass {
   }
 
   /**
-   * Writes the VM. `guarded` makes the write fail if anybody has changed the VM since it was read; only the
-   * first write of a pass can ask for that.
+   * Writes the VM. `guarded` makes the write fail if anybody has changed the VM since it was read;
+   * only the first write of a pass can ask for that.
    */
   patchVm(
     operations: readonly JsonPatchOperation[],
@@ -112,7 +112,7 @@ export class VmPass {
     });
   }
 
-  /** Writes the VMI, which must be there. */
+  /** Writes the VMI, which must exist. */
   patchVmi(operations: readonly JsonPatchOperation[]): Refusal | undefined {
     if (operations.length === 0 || !this.vmi) return undefined;
     const object = nameOf(this.vmi);
@@ -124,7 +124,7 @@ export class VmPass {
     });
   }
 
-  /** Says in the VM's status that a change waits for a restart. */
+  /** Records in the VM's status that a change waits for a restart. */
   requireRestart(message: string): void {
     const condition: VirtualMachineCondition = {
       type: "RestartRequired",
@@ -137,7 +137,7 @@ export class VmPass {
   }
 }
 
-/** Ends a pass that cannot go on with a reason that the status shows. */
+/** Ends a pass that cannot continue, with a reason that the status shows. */
 export function failed(reason: string, message: string): Stop {
   return { kind: "failed", reason, message };
 }

@@ -4,10 +4,10 @@ import type { DataSource, VmStorage } from "@virtkit/api/status/vm";
 import type { KubeObject, OwnerReference } from "@virtkit/kube";
 import type { PodObject } from "../vmi/cluster-objects.ts";
 
-/** What a plan for a VM needs to know of the cluster. */
+/** What a plan for a VM needs to know about the cluster. */
 export type VmConfig = ClusterConfig;
 
-/** A stored copy of a VM's spec, or of an instance type or a preference. */
+/** A stored copy of the spec of a VM, an instance type or a preference. */
 export interface ControllerRevision extends KubeObject {
   readonly data?: unknown;
   readonly revision?: number;
@@ -18,10 +18,10 @@ export interface TypeObject extends KubeObject {
   readonly spec?: unknown;
 }
 
-/** A clone that a new DataVolume would make, for which the VM's service account needs permission. */
+/** A clone that a new DataVolume would make; the VM's service account needs permission for it. */
 export interface CloneRequest {
   readonly dataVolume: string;
-  /** What is cloned: a claim or a snapshot. */
+  /** The source: a claim or a snapshot. */
   readonly source: { readonly namespace: string; readonly name: string };
   readonly serviceAccount: { readonly namespace: string; readonly name: string };
 }
@@ -38,14 +38,14 @@ type VolumeClaim = NonNullable<VmStorage["claims"]>[number];
 /** Everything that one pass over a VM depends on. */
 export interface VmPassView extends VmStorage {
   readonly vm: VirtualMachine;
-  /** The VMI of the VM's name, whoever it belongs to. */
+  /** The VMI of the VM's name, whoever owns it. */
   readonly vmi?: VirtualMachineInstance | undefined;
   readonly dataVolumes?: readonly (DataVolume & Owned)[] | undefined;
   readonly claims?: readonly (VolumeClaim & Claim)[] | undefined;
   readonly dataSources?: readonly DataSource[] | undefined;
   /** Whether the cluster has no DataVolumes, because CDI is not installed. */
   readonly isWithoutCdi?: boolean | undefined;
-  /** Revisions of the VM's namespace: its own, and those that its matchers name. */
+  /** Revisions in the VM's namespace: its own, and those that its matchers name. */
   readonly revisions?: readonly ControllerRevision[];
   readonly instancetypes?: readonly TypeObject[];
   readonly clusterInstancetypes?: readonly TypeObject[];
@@ -55,21 +55,26 @@ export interface VmPassView extends VmStorage {
   readonly namespaceLabels?: Readonly<Record<string, string>> | undefined;
   readonly expected?: VmExpectations | undefined;
   /**
-   * What decides whether a guest of the VM may still run. Without it the plan is KubeVirt's: VMIs are let go by
-   * their phase, nobody remembers them, and every step is shown at once.
+   * What decides whether a guest of the VM may still run. Without it the plan is KubeVirt's: VMIs
+   * are released by their phase, nothing is remembered, and every step is shown at once.
    */
   readonly grant?: VmGrantView | undefined;
-  /** Whether a clone is permitted; without an answer none is. `cloneRequests` says what to ask for. */
+  /**
+   * Whether a clone is permitted; without an answer it is not. `cloneRequests` says what to ask
+   * for.
+   */
   readonly mayClone?: ((request: CloneRequest) => boolean) | undefined;
 }
 
 /** What is known about guests of a VM that may still run. */
 export interface VmGrantView {
-  /** Whether the VM, its VMI and all that is here were read from the API server, not from a cache. */
+  /**
+   * Whether the VM, its VMI and everything here were read from the API server, not from a cache.
+   */
   readonly isLive: boolean;
-  /** The launcher Pods of every VMI that has or had the VM's name. */
+  /** The launcher Pods of all present and earlier VMIs of the VM's name. */
   readonly pods: readonly PodObject[];
-  /** The Nodes of these Pods and of all that the VM remembers. */
+  /** The Nodes of these Pods and of everything that the VM remembers. */
   readonly nodes: readonly unknown[];
 }
 
@@ -95,6 +100,6 @@ export interface VmOptions {
   readonly syncedAnnotations?: readonly string[];
   /** The same for labels. */
   readonly syncedLabels?: readonly string[];
-  /** From 0 up to but without 1; spreads out VMs that failed together. */
+  /** At least 0 and less than 1; spreads out the restarts of VMs that failed together. */
   readonly random?: () => number;
 }

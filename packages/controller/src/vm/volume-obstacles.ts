@@ -12,12 +12,17 @@ import type { VmPass } from "./vm-pass.ts";
 
 /** Why volumes are not moved. */
 export interface VolumeObstacle {
-  /** `missing`: a claim is not there yet. `unfit`: a volume cannot be moved. `stuck`: the guest cannot. */
+  /**
+   * `missing`: a claim does not exist yet. `unfit`: a volume cannot be moved. `stuck`: the guest
+   * cannot.
+   */
   readonly kind: "missing" | "unfit" | "stuck";
   readonly message: string;
 }
 
-/** The first reason why the volumes that the template has changed cannot be moved while the guest runs. */
+/**
+ * The first reason why the volumes changed in the template cannot be moved while the guest runs.
+ */
 export function migrationObstacle(
   pass: VmPass,
   vmi: VirtualMachineInstance,
@@ -51,7 +56,7 @@ function diskProblem(disk: Disk): string | undefined {
   return isSet(disk.lun) ? "is a LUN" : undefined;
 }
 
-/** A DataVolume that is not filled yet can be a target only if a populator fills it later. */
+/** A DataVolume without data can be a destination only if a populator fills it later. */
 function sourceProblem(
   pass: VmPass,
   name: string,
@@ -69,18 +74,24 @@ function sourceProblem(
   const claim = claimOf(pass, name);
   if (!claim) return missing("PersistentVolumeClaim");
   return isDataVolume && !isSet(claim.spec?.dataSourceRef)
-    ? { kind: "unfit", message: "is not filled, and no volume populator will fill it" }
+    ? { kind: "unfit", message: "is empty, and no volume populator will fill it" }
     : undefined;
 }
 
-/** Why a VMI cannot migrate with these volumes. One that only one node may use has to come along. */
+/**
+ * Why a VMI cannot migrate with these volumes. A volume that only one node may use has to be moved
+ * along.
+ */
 export function storageObstacle(
   vmi: VirtualMachineInstance,
   volumes: readonly StorageMigratedVolumeInfo[],
 ): VolumeObstacle | undefined {
   if (volumes.length === 0) return undefined;
   if (hasCondition(conditionsOf(vmi), "StorageLiveMigratable", "False")) {
-    return { kind: "stuck", message: "the VMI cannot migrate, see its StorageLiveMigratable" };
+    return {
+      kind: "stuck",
+      message: "the VMI cannot migrate; see its condition StorageLiveMigratable",
+    };
   }
   const moved = new Set(volumes.map(({ volumeName }) => volumeName));
   const left = objects<VolumeStatus>(at(vmi, "status", "volumeStatus")).find((volume) => {
@@ -91,12 +102,12 @@ export function storageObstacle(
   return (
     left && {
       kind: "stuck",
-      message: `volume ${left.name} can be used on one node only and is not moved; move it as well`,
+      message: `volume ${left.name} can only be used on one node and is not moved; move it as well`,
     }
   );
 }
 
-/** The VM's own state moves by itself. */
+/** The VM's own state moves automatically. */
 function isStateVolume(name: string): boolean {
   return name.startsWith("persistent-state-for");
 }

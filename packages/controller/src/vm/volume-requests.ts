@@ -13,8 +13,9 @@ import { withTemplate } from "./template-change.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
 /**
- * Puts volumes that `addvolume` and `removevolume` asked for into the template, or takes them out. Where
- * declared volumes are not carried over to the VMI (`plugDeclaredVolumes`), the VMI is asked for the same.
+ * Adds volumes that `addvolume` requested to the template, and removes those that `removevolume`
+ * named. Where declared volumes are not copied to the VMI (`plugDeclaredVolumes`), the same is
+ * requested of the VMI.
  */
 export function followVolumeRequests(pass: VmPass): Stop | undefined {
   const isDeclared = declaresVolumes(pass);
@@ -24,7 +25,7 @@ export function followVolumeRequests(pass: VmPass): Stop | undefined {
     if (isDeclared || !pass.vmi || isDeleting(pass.vmi)) continue;
     const refusal = ask(pass, request, plugged);
     if (!refusal) continue;
-    const message = `a volume could not be plugged in or out: ${refusal.message}`;
+    const message = `a volume could not be attached or detached: ${refusal.message}`;
     return failed("HotPlugVolumeError", message);
   }
   return undefined;

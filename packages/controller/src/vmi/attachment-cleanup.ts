@@ -7,8 +7,8 @@ import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
 /**
- * Deletes attachment Pods that are not needed any more. The newest one that runs stays as long as its
- * successor does not; one whose volumes the guest still uses stays until they are unmounted.
+ * Deletes attachment Pods that are no longer needed. The newest running one stays until its
+ * successor runs; one whose volumes the guest still uses stays until they are unmounted.
  */
 export function cleanUpAttachmentPods(
   pass: VmiPass,
@@ -45,7 +45,7 @@ function carriesAny({ spec }: PodObject, names: ReadonlySet<string>): boolean {
   return (spec?.volumes ?? []).some(({ name }) => names.has(name));
 }
 
-/** A volume that was taken out of the spec and that the node has not let go of. */
+/** A volume that left the spec and that the node has not released. */
 function isUsedByGuest({ hotplugVolume, phase }: VolumeStatus): boolean {
   return hotplugVolume !== undefined && (phase === "Ready" || phase === "MountedToPod");
 }

@@ -21,8 +21,8 @@ import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
 /**
- * Sees to it that one Pod brings all hotplug volumes to the guest's node. When the volumes change, a new
- * Pod takes over before the old one goes.
+ * Makes sure that one Pod brings all hotplug volumes to the guest's node. When the volumes change,
+ * a new Pod takes over before the old one is deleted.
  */
 export function syncAttachments(pass: VmiPass, launcher: PodObject): SyncFailure | undefined {
   const volumes = hotplugVolumes(pass.vmi, launcher);
@@ -45,7 +45,7 @@ function needsWork(volumes: readonly Volume[], pods: readonly PodObject[]): bool
   return pods.length > 1 || volumes.length > 0;
 }
 
-/** Not pending: a Pod that waits for a node gets the time to find one before another is made. */
+/** Not pending: a Pod that waits for a node gets time to find one before another is created. */
 function isUnderWay({ status }: PodObject): boolean {
   return ["Running", "Succeeded", "Failed"].includes(status?.phase ?? "");
 }
@@ -61,7 +61,9 @@ function firstFailure<T>(
   return undefined;
 }
 
-/** Attachment Pods by whether they carry exactly these volumes; the others newest first. */
+/**
+ * Attachment Pods by whether they carry exactly these volumes; the others are sorted newest first.
+ */
 export function splitAttachmentPods(
   volumes: readonly Volume[],
   pods: readonly PodObject[],
@@ -72,7 +74,10 @@ export function splitAttachmentPods(
   return current ? { current, old } : { old };
 }
 
-/** By its claims alone: whether a Pod also has a token, and what else is mounted into it, is the cluster's to say. */
+/**
+ * Compares the claims only: the cluster decides whether a Pod also has a token, and what else is
+ * mounted into it.
+ */
 function carriesExactly({ spec }: PodObject, volumes: readonly Volume[]): boolean {
   const claims = (spec?.volumes ?? []).filter((each) => each.persistentVolumeClaim);
   const wanted = new Set(volumes.map(({ name }) => name));
@@ -89,7 +94,9 @@ function createAttachment(
   return pod && create(pass, named(pass, pod, launcher, carried), "attachment Pod");
 }
 
-/** One name for a launcher and what is brought to it, so that two controllers, or one twice, make one Pod. */
+/**
+ * One name for a launcher and its volumes, so that two controllers, or one twice, create one Pod.
+ */
 function named(
   { config }: VmiPass,
   pod: Pod,
@@ -100,7 +107,7 @@ function named(
   return derivedName(pod, [text(metadata?.uid), ...carried].join("/"));
 }
 
-/** No Pod while a claim is missing or empty, or as long as the node has not told the SELinux context. */
+/** No Pod while a claim is missing or empty, or until the node has reported the SELinux context. */
 function renderAttachment(
   { vmi, view, config }: VmiPass,
   launcherPod: PodObject,
@@ -118,7 +125,7 @@ function renderAttachment(
     const request = { vmi, volumes, launcherPod, claims };
     return renderHotplugPod(request, config.cluster, { profile: config.profile });
   } catch (error) {
-    // The next pass follows the node's report, which brings what is missing.
+    // The node's report brings what is missing and triggers the next pass.
     if (isLauncherPodError(error)) return undefined;
     throw error;
   }
@@ -149,7 +156,7 @@ function create(pass: VmiPass, pod: Pod, what: string): SyncFailure | undefined 
     pass.event("Normal", "SuccessfulCreate", `the ${what} was created`);
     return undefined;
   }
-  // Caches that lag do not show it yet; one that is on its way out will be followed by an event.
+  // Lagging caches do not show it yet; the end of one that is being deleted triggers an event.
   if (pod.metadata.name !== undefined && refusal.reason === "AlreadyExists") return undefined;
   const message = `the ${what} was refused: ${refusal.message}`;
   pass.event("Warning", "FailedCreate", message);

@@ -15,7 +15,10 @@ export const stateVolumeName: string = `${stateClaimLabel}-this-vm`;
 
 const stateSize = "10Mi";
 
-/** The claim with the guest's persistent state: by its label, or by the name that it had before there was one. */
+/**
+ * The claim with the guest's persistent state: by its label, or by its name from before there was a
+ * label.
+ */
 export function stateClaim({ vmi, claims }: VmiView): ClaimObject | undefined {
   return findStateClaim(claims, text(vmi?.metadata?.name));
 }
@@ -35,7 +38,10 @@ export function findStateClaim(
 /** Whether the launcher Pod can be created, as far as the guest's persistent state goes. */
 export type StateReadiness = "ready" | "wait" | SyncFailure;
 
-/** Sees to the claim for persistent TPM and EFI state: it is made, waited for, or deleted if nothing needs it. */
+/**
+ * Manages the claim for persistent TPM and EFI state: creates it, waits for it, or deletes it if
+ * nothing needs it.
+ */
 export function prepareState(pass: VmiPass): StateReadiness {
   const claim = stateClaim(pass.view);
   if (!needsStateClaim(pass.vmi)) return claim ? deleteClaim(pass, claim) : "ready";
@@ -66,9 +72,10 @@ function readiness(view: VmiView, { spec, status }: ClaimObject): StateReadiness
   }
   if (phase === "Pending") {
     const name = spec?.storageClassName;
-    if (name === undefined) return unusable("the claim of the guest's state has no StorageClass");
+    if (name === undefined)
+      return unusable("the claim with the guest's persistent state has no StorageClass");
     const storageClass = view.storageClasses.find(({ metadata }) => metadata?.name === name);
-    if (!storageClass) return unusable(`there is no StorageClass ${name}`);
+    if (!storageClass) return unusable(`StorageClass ${name} does not exist`);
     if (storageClass.volumeBindingMode === "WaitForFirstConsumer") return "ready";
   }
   return {
@@ -85,7 +92,7 @@ function createClaim(pass: VmiPass): StateReadiness {
   const object = newStateClaim(pass, { [stateClaimLabel]: pass.name });
   if (!object) {
     return failed(
-      "no StorageClass is the default; set vmStateStorageClass, or mark one as default",
+      "there is no default StorageClass; set vmStateStorageClass, or mark a StorageClass as default",
     );
   }
   const refusal = pass.draft.write({
@@ -96,7 +103,7 @@ function createClaim(pass: VmiPass): StateReadiness {
   return refusal ? failed(refusal.message) : "wait";
 }
 
-/** What a claim for a guest's state follows from. */
+/** What a claim for a guest's state depends on. */
 interface StateClaimInput {
   readonly vmi: VirtualMachineInstance;
   readonly config: VmiPlanConfig;
@@ -106,7 +113,7 @@ interface StateClaimInput {
 /**
  * A new claim for a guest's persistent state; none if no StorageClass can be chosen.
  *
- * @param labels whose state it is: a VMI's, or that of the target of a migration
+ * @param labels that say whose state it is: a VMI's, or that of the target of a migration
  */
 export function newStateClaim(
   input: StateClaimInput,
@@ -124,7 +131,7 @@ export function newStateClaim(
       namespace: text(metadata?.namespace),
       generateName: `${stateClaimLabel}-${name}-`,
       labels: { ...labels, [cdiNames.applyStorageProfile]: "true" },
-      // The state lives as long as the VM; that of a VMI without one dies with it.
+      // The state lives as long as the VM; without a VM it is deleted with the VMI.
       ownerReferences:
         owners.length > 0
           ? owners
@@ -148,7 +155,7 @@ export function newStateClaim(
   } as KubeObject;
 }
 
-/** The configured StorageClass, else the default for VMs, else the cluster's default. */
+/** The configured StorageClass, otherwise the default for VMs, otherwise the cluster's default. */
 function storageClassFor({ config, view }: StateClaimInput): string | undefined {
   const configured = config.cluster.vmStateStorageClass;
   if (configured) return configured;
@@ -158,7 +165,10 @@ function storageClassFor({ config, view }: StateClaimInput): string | undefined 
   return marked(cdiNames.defaultForVms) ?? marked("storageclass.kubernetes.io/is-default-class");
 }
 
-/** What the storage can do, if CDI knows; else shared access for a class that somebody chose for this. */
+/**
+ * The storage's capabilities, if CDI knows them; otherwise shared access for a class that somebody
+ * chose for this.
+ */
 function accessModeFor({ config, view }: StateClaimInput, storageClass: string): string {
   const profile = view.storageProfiles.find(({ metadata }) => metadata?.name === storageClass);
   const modes = (profile?.status?.claimPropertySets ?? [])

@@ -62,7 +62,7 @@ const name = { namespace: "ns", name: "vm" };
 const vmi = sampleVmi();
 const vmis = source([vmi], {});
 
-test("what belongs to a VMI is found, and nothing else", () => {
+test("finds what belongs to a VMI, and nothing else", () => {
   const attachment = {
     metadata: { namespace: "ns", name: "hp", ownerReferences: owned("Pod", "launcher", "pod-uid") },
   };
@@ -83,7 +83,7 @@ test("what belongs to a VMI is found, and nothing else", () => {
   expect(view?.grant?.isLive).toBe(false);
 });
 
-test("claims come by the volumes, by the label of the state, and by its old name", () => {
+test("finds claims by the volumes, by the label of the state, and by its old name", () => {
   const claim = (claimName: string, parts: ObjectMeta = {}) => ({
     metadata: { namespace: "ns", name: claimName, ...parts },
   });
@@ -102,7 +102,7 @@ test("claims come by the volumes, by the label of the state, and by its old name
   expect(view?.dataVolumes).toEqual([claim("import")]);
 });
 
-test("as long as a cache has not seen everything there is no view", () => {
+test("has no view until every cache has synced", () => {
   expect(cachedVmiView(caches({ vmis }), name, options)).toBeDefined();
   const pods = source([], podIndexes, false);
   expect(cachedVmiView(caches({ vmis, pods }), name, options)).toBeUndefined();

@@ -11,14 +11,14 @@ import { vmMemory } from "./vm-memory.ts";
 import type { VmiCaches } from "./vmi-caches.ts";
 import type { VmiView } from "./vmi-view.ts";
 
-/** What the caches alone do not know. */
+/** What the caches do not know. */
 export interface CachedViewOptions {
   readonly names: Names;
   /** Whether this controller has written something that the caches do not show yet. */
   readonly isBehind: boolean;
 }
 
-/** What the caches know about a VMI; undefined until all of them have seen everything. */
+/** What the caches know about a VMI; undefined until all of them have synced. */
 export function cachedVmiView(
   caches: VmiCaches,
   name: ObjectName,
@@ -67,14 +67,17 @@ export function cachedVmiView(
   });
 }
 
-/** What the plan asks later must be known now: no object has this name, and that is known or not. */
+/**
+ * What the plan asks for later must be known now. No object has this name, so this only finds out
+ * whether the cache has synced.
+ */
 function demandSynced(caches: VmiCaches): void {
   const { nodes, namespaces, configMaps, resourceQuotas, networkAttachmentDefinitions } = caches;
   const later = [nodes, namespaces, configMaps, resourceQuotas, networkAttachmentDefinitions];
   for (const source of later) if (source) knownObject<unknown>(source.get({ name: "" }));
 }
 
-/** The nodes of Pods: by what a cache knows of them a live read may be worth its while. */
+/** The nodes of Pods: what a cache knows about them shows whether a live read is worthwhile. */
 function nodesOf({ nodes }: VmiCaches, pods: readonly PodObject[]): readonly unknown[] {
   const names = new Set(pods.map(({ spec }) => text(spec?.nodeName)));
   names.delete("");
@@ -85,7 +88,9 @@ function all<T>(source: ObjectSource<T> | undefined): readonly T[] {
   return source ? known(source.list()) : [];
 }
 
-/** Those that its volumes name, and that with its persistent state, by label or by its old name. */
+/**
+ * Those that its volumes use, and the one with its persistent state, by label or by its old name.
+ */
 function claimsOf(
   { claims }: VmiCaches,
   { metadata, spec }: VirtualMachineInstance,
@@ -102,7 +107,7 @@ function claimsOf(
   return [...new Set([...named, ...known(claims.byIndex("stateOf", key))])];
 }
 
-/** Those that its volumes name, and those that fill its claims. */
+/** Those that its volumes use, and those that fill its claims. */
 function dataVolumesOf(
   { dataVolumes }: VmiCaches,
   { metadata, spec }: VirtualMachineInstance,

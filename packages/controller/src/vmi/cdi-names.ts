@@ -1,4 +1,4 @@
-/** API group, labels and annotations of CDI, another project: no platform renames them. */
+/** API group, labels and annotations of CDI. CDI is another project: no platform renames them. */
 export const cdiNames = {
   group: "cdi.kubevirt.io",
   /** On a claim: CDI adjusts it to what the storage can do. */

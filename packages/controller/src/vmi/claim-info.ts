@@ -9,7 +9,10 @@ const defaultOverhead = "0.055";
 
 type Amounts = Readonly<Record<string, string | number>>;
 
-/** What the node has to know of a claim, so that it need not ask; a text if CDI does not say enough. */
+/**
+ * What the node has to know about a claim, so that it need not ask; a string if CDI does not say
+ * enough.
+ */
 export function claimInfo(view: VmiView, claim: ClaimObject): PersistentVolumeClaimInfo | string {
   const overhead = filesystemOverhead(view, claim);
   if ("problem" in overhead) return overhead.problem;
@@ -30,7 +33,7 @@ export function claimInfo(view: VmiView, claim: ClaimObject): PersistentVolumeCl
   };
 }
 
-/** In the one form that all spellings share, so that the same amount is never written again. */
+/** In normal form, so that the same amount is never written again. */
 function amountsAs<K extends string>(
   name: K,
   amounts: Amounts | undefined,
@@ -49,10 +52,11 @@ function filesystemOverhead(
   { spec }: ClaimObject,
 ): { readonly share: string } | { readonly problem: string } {
   if (cdi.instances !== 1) return { share: defaultOverhead };
-  if (!cdi.config) return { problem: "CDI is there and its configuration is not; wait for it" };
+  if (!cdi.config)
+    return { problem: "CDI is installed, but its configuration does not exist yet; wait for it" };
   if (isBlockClaim(spec)) return { share: "0" };
   const overhead = cdi.config.status?.filesystemOverhead;
-  if (!overhead) return { problem: "CDI's configuration is not filled in yet; wait for it" };
+  if (!overhead) return { problem: "CDI's configuration is not complete yet; wait for it" };
   const { global = "", storageClass = {} } = overhead;
   const own = spec?.storageClassName;
   const share = own !== undefined && Object.hasOwn(storageClass, own) ? storageClass[own] : global;

@@ -20,7 +20,7 @@ export interface ContainerSeen {
   };
 }
 
-/** A Pod as the cluster has it. */
+/** A Pod in the cluster. */
 export interface PodObject {
   readonly metadata?: ObjectMeta;
   readonly spec?: Partial<PodSpec>;
@@ -33,7 +33,7 @@ export interface PodObject {
   };
 }
 
-/** A PersistentVolumeClaim, as far as a VMI depends on it. */
+/** The parts of a PersistentVolumeClaim that a VMI depends on. */
 export interface ClaimObject {
   readonly metadata?: ObjectMeta;
   readonly spec?: {
@@ -61,7 +61,7 @@ export interface StorageClassObject {
   readonly volumeBindingMode?: string;
 }
 
-/** What CDI knows of a StorageClass of the same name. */
+/** What CDI knows about the StorageClass of the same name. */
 export interface StorageProfileObject {
   readonly metadata?: ObjectMeta;
   readonly status?: {

@@ -3,7 +3,10 @@ import type { PodObject } from "./cluster-objects.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** Volumes from a path of the launcher's own file system that the guest sees as a shared directory. */
+/**
+ * Volumes from a path in the launcher's own file system, which the guest sees as a shared
+ * directory.
+ */
 function sharedPaths({ vmi }: VmiPass): readonly Volume[] {
   const shared = new Set(
     (vmi.spec.domain.devices.filesystems ?? [])
@@ -21,12 +24,15 @@ export function refuseSharedPaths(pass: VmiPass): SyncFailure | undefined {
     return undefined;
   }
   const reason = "ContainerPathVolumesDisabled";
-  const message = "spec.volumes has a containerPath, and the gate ContainerPathVolumes is off";
+  const message =
+    "spec.volumes has a containerPath, but the feature gate ContainerPathVolumes is off";
   pass.event("Warning", reason, message);
   return { reason, message };
 }
 
-/** A Pod that was created while the gate was off lacks the containers that share the directories. */
+/**
+ * A Pod that was created while the gate was off lacks the containers that share the directories.
+ */
 export function missingSharers(pass: VmiPass, { spec }: PodObject): SyncFailure | undefined {
   const present = new Set((spec?.containers ?? []).map(({ name }) => name));
   const missing = sharedPaths(pass)

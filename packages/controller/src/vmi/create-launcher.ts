@@ -12,14 +12,14 @@ import type { SyncFailure } from "./sync-failure.ts";
 import { lacksTscHint } from "./tsc-frequency.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** What came of the attempt to create a launcher Pod. */
+/** The outcome of an attempt to create a launcher Pod. */
 export interface Creation {
-  /** The Pod as it was asked for; the API server may have named it. */
+  /** The Pod as requested; the API server may have named it. */
   readonly pod?: PodObject;
   readonly failure?: SyncFailure;
 }
 
-/** Phases of a migration in which no second Pod of the VMI runs or is about to. */
+/** Phases of a migration in which no second Pod of the VMI runs or is about to run. */
 const idleMigration = new Set([
   "",
   "Pending",
@@ -29,12 +29,14 @@ const idleMigration = new Set([
   "Failed",
 ]);
 
-/** Creates the launcher Pod, once nothing stands in its way. */
+/** Creates the launcher Pod once nothing prevents it. */
 export function createLauncher(pass: VmiPass, volumes: VolumesReady): Creation {
   if (!["", "Pending"].includes(pass.vmi.status?.phase ?? "")) return {};
   if (lacksTscHint(pass) || !volumes.areReady) return {};
   if (pass.view.migrations.some(isActive)) {
-    return { failure: { reason: "FailedCreate", message: "a migration of the VMI is under way" } };
+    return {
+      failure: { reason: "FailedCreate", message: "a migration of the VMI is in progress" },
+    };
   }
   const state = prepareState(pass);
   if (state === "wait") return {};
@@ -47,12 +49,14 @@ export function createLauncher(pass: VmiPass, volumes: VolumesReady): Creation {
   return create(pass, rendered);
 }
 
-/** A Pod of a cluster without Multus would run, and its guest would wait for its networks for ever. */
+/**
+ * In a cluster without Multus the Pod would run, but its guest would wait for its networks forever.
+ */
 function refuseNetworks({ vmi, view }: VmiPass): SyncFailure | undefined {
   if (!view.isWithoutMultus) return undefined;
   const index = (vmi.spec.networks ?? []).findIndex(({ multus }) => isSet(multus));
   if (index < 0) return undefined;
-  const message = `spec.networks[${index}].multus: this cluster has no Multus, which gives Pods more networks; install it, or remove the network`;
+  const message = `spec.networks[${index}].multus: Multus, which gives Pods more networks, is not installed in this cluster; install it, or remove the network`;
   return { reason: "FailedCreate", message };
 }
 
@@ -62,7 +66,7 @@ function isActive({ spec, status }: VirtualMachineInstanceMigration): boolean {
   return !idleMigration.has(phase) && !(phase === "Scheduling" && isSet(spec?.sendTo));
 }
 
-/** A Pod that only makes the volumes bind comes first if they wait for a consumer. */
+/** If volumes wait for a consumer, a Pod that only makes them bind comes first. */
 function render(pass: VmiPass, temporary: boolean): Pod | SyncFailure {
   const { vmi, view, config } = pass;
   try {
@@ -88,7 +92,10 @@ function named(pod: Pod, { vmi, grant }: VmiPass): Pod {
   return { ...pod, metadata: { ...metadata, name: `${generateName}${hash}` } };
 }
 
-/** A VMI from before its kind of network was given up can be edited and deleted, but not started. */
+/**
+ * A VMI with a kind of network that is no longer supported can be edited and deleted, but not
+ * started.
+ */
 function refuseBindings({ vmi }: VmiPass): SyncFailure | undefined {
   const [cause] = discontinuedBindings(vmi.spec, "spec");
   return cause && { reason: "FailedCreateValidation", message: `${cause.field} ${cause.message}` };

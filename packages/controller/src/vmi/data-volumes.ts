@@ -21,28 +21,30 @@ export function claimNamed({ claims }: VmiView, name: string): ClaimObject | und
   return claims.find(({ metadata }) => metadata?.name === name);
 }
 
-/** Whether the data of a volume is there. */
+/** Whether a volume has its data. */
 export function readinessOf(view: VmiView, volume: Volume): VolumeReadiness {
   const name = claimNameOf(volume);
   const claim = claimNamed(view, name);
-  if (!claim) return { missing: "claim", message: `there is no claim ${name}` };
+  if (!claim) return { missing: "claim", message: `claim ${name} does not exist` };
   return claimReadiness(view, claim);
 }
 
-/** A claim that no DataVolume fills is taken as filled. */
+/** A claim that no DataVolume fills counts as filled. */
 export function claimReadiness(view: VmiView, { metadata }: ClaimObject): VolumeReadiness {
   const owner = controllerOf(metadata);
   if (owner?.kind !== "DataVolume") return "ready";
   const dataVolume = view.dataVolumes.find((each) => each.metadata?.name === owner.name);
   if (!dataVolume) {
-    return { missing: "data-volume", message: `there is no DataVolume ${text(owner.name)}` };
+    return { missing: "data-volume", message: `DataVolume ${text(owner.name)} does not exist` };
   }
   const phase = text(dataVolume.status?.phase);
   if (phase === "Succeeded" || phase === "PendingPopulation") return "ready";
   return phase === "WaitForFirstConsumer" ? "waits-for-consumer" : "not-ready";
 }
 
-/** The DataVolumes behind the VMI's volumes: those that it names, and those that fill its claims. */
+/**
+ * The DataVolumes behind the VMI's volumes: those that it names, and those that fill its claims.
+ */
 export function dataVolumesOf({ view, vmi }: VmiPass): readonly DataVolumeObject[] {
   return (vmi.spec.volumes ?? []).flatMap((volume) => {
     const name = dataVolumeName(view, volume);
@@ -57,7 +59,7 @@ function dataVolumeName(view: VmiView, volume: Volume): string {
   return owner?.kind === "DataVolume" ? text(owner.name) : "";
 }
 
-/** Whether the volumes that the guest starts with are there. */
+/** Whether the guest's initial volumes are ready. */
 export interface VolumesReady {
   readonly areReady: boolean;
   /** Some volume is filled only once a Pod consumes it. */
@@ -65,7 +67,7 @@ export interface VolumesReady {
   readonly failure?: SyncFailure;
 }
 
-/** Looks at the volumes that the guest starts with; hotplugged ones may come later. */
+/** Checks the volumes that the guest starts with; hotplugged ones may come later. */
 export function volumesReady(pass: VmiPass): VolumesReady {
   const states = [];
   for (const volume of (pass.vmi.spec.volumes ?? []).filter(isNeededAtStart)) {
@@ -101,7 +103,7 @@ function missingVolume(
   return { reason: "FailedDataVolumeImport", message };
 }
 
-/** Tells in one condition whether all DataVolumes of the VMI have their data. */
+/** Shows in one condition whether all DataVolumes of the VMI have their data. */
 export function reportDataVolumes(pass: VmiPass, dataVolumes: readonly DataVolumeObject[]): void {
   if (dataVolumes.length === 0) return;
   const states = dataVolumes.map(

@@ -1,6 +1,6 @@
 import { text } from "@virtkit/api/shape";
 import type { PodObject } from "./cluster-objects.ts";
-import { attachmentPodsOf, currentPod, isControlledBy, podsOf } from "./own-pods.ts";
+import { attachmentPodsOf, created, currentPod, isControlledBy, podsOf } from "./own-pods.ts";
 import { isBeingDeleted, isDown, isTemporary } from "./pod-state.ts";
 import { deletePod } from "./pod-writes.ts";
 import { grantRefused } from "./run-grant.ts";
@@ -8,15 +8,16 @@ import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
 /**
- * Deletes every Pod of a VMI that is to go. One that is on its way out is left to it until it has ended, and
- * one that hands its guest over, or receives one, until that is settled.
+ * Deletes every Pod of a VMI that must end. A Pod that is being deleted is left alone until it has
+ * ended, and one that hands over or receives the guest until that is settled.
  */
 export function deleteLaunchers(pass: VmiPass): SyncFailure | undefined {
   let blocked: SyncFailure | undefined;
   for (const pod of podsOf(pass.view)) {
-    // KubeVirt deletes a Pod that has ended once more; a Pod that waits for its proof would be, in every pass.
+    // KubeVirt deletes an ended Pod once more; here that would happen in every pass while the Pod
+    // waits for its proof.
     if (isBeingDeleted(pod) && (pass.grant || !isDown(pod))) continue;
-    const reason = pass.grant?.refuseDeletion(pod);
+    const reason = pass.grant?.refuseDeletion(pod, { isEnding: true });
     if (reason !== undefined) {
       blocked ??= { reason: grantRefused, message: reason, isWaiting: true };
       continue;
@@ -27,7 +28,29 @@ export function deleteLaunchers(pass: VmiPass): SyncFailure | undefined {
   return blocked;
 }
 
-/** Deletes what attached volumes to a guest that has ended. */
+/** How long a migration may take to appear after its target Pod: two caches show two moments. */
+const unseenSeconds = 60;
+
+/**
+ * Deletes the target Pods of migrations that do not exist any more: a Pod can be created after its migration was given up, if
+ * the request was late. Nobody else would end it, and every later migration would wait for it. KubeVirt keeps such Pods.
+ */
+export function deleteOrphanedTargets(pass: VmiPass): void {
+  const { grant, view, names, now, draft } = pass;
+  const known = new Set(view.migrations.map(({ metadata }) => metadata?.uid));
+  for (const pod of podsOf(view)) {
+    const migration = pod.metadata?.labels?.[names.labels.migrationJobUid];
+    if (!grant || migration === undefined || known.has(migration)) continue;
+    if (isDown(pod) || isBeingDeleted(pod) || grant.isFor(pod)) continue;
+    const left = unseenSeconds - (now - created(pod)) / 1000;
+    if (left > 0) draft.requeueAfter(left);
+    else if (grant.refuseDeletion(pod, { isEnding: false }) === undefined) {
+      deletePod(pass, pod, "target Pod of a migration that does not exist");
+    }
+  }
+}
+
+/** Deletes the attachment Pods of a guest that has ended. */
 export function deleteAttachmentPods(pass: VmiPass): SyncFailure | undefined {
   const launcher = currentPod(pass.view);
   if (!launcher) return undefined;
@@ -38,7 +61,10 @@ export function deleteAttachmentPods(pass: VmiPass): SyncFailure | undefined {
   return undefined;
 }
 
-/** Deletes the attachment Pods of launchers that have ended; tried again with the next pass. */
+/**
+ * Deletes the attachment Pods of launchers that have ended; failures are tried again in the next
+ * pass.
+ */
 export function deleteOrphanedAttachmentPods(pass: VmiPass): void {
   const ended = podsOf(pass.view).filter(isDown);
   for (const launcher of ended) {
@@ -46,13 +72,13 @@ export function deleteOrphanedAttachmentPods(pass: VmiPass): void {
   }
 }
 
-/** Deletes an attachment Pod, at once: nothing runs in it that could end better. */
+/** Deletes an attachment Pod without a grace period: nothing in it needs time to end. */
 export function deleteAttachmentPod(pass: VmiPass, pod: PodObject): ReturnType<typeof deletePod> {
   if (isBeingDeleted(pod)) return undefined;
   return deletePod(pass, pod, "attachment Pod", { gracePeriodSeconds: 0 });
 }
 
-/** Deletes the Pods that made volumes bind, once they have done so. */
+/** Deletes the Pods that made volumes bind once they have done so. */
 export function deleteTemporaryPods(pass: VmiPass, launcher: PodObject): SyncFailure | undefined {
   const temporary = pass.view.pods
     .filter((pod) => isTemporary(pod, pass.names))

@@ -6,7 +6,10 @@ const listed = readFileSync(
   "utf8",
 );
 
-/** Reasons in the sources of a folder: `event("Normal", "Reason", ...` or `{ type: "Normal", reason: "Reason"`. */
+/**
+ * The event reasons in the sources of a folder: `event("Normal", "Reason", ...` or
+ * `{ type: "Normal", reason: "Reason"`.
+ */
 function reasonsIn(folder: URL): readonly string[] {
   const files = readdirSync(folder).filter((file) => /^[a-z-]+\.ts$/.test(file));
   const called = /event\(\s*"(?:Normal|Warning)",\s*"(\w+)"/g;
@@ -15,7 +18,7 @@ function reasonsIn(folder: URL): readonly string[] {
     .flatMap((source) => [...source.matchAll(called)].map(([, reason]) => reason ?? ""));
 }
 
-test("events of VMIs have reasons that KubeVirt's have", () => {
+test("events of VMIs use KubeVirt's reasons", () => {
   const reasons = new Set([...reasonsIn(new URL(".", import.meta.url)), "NodeUnresponsive"]);
   expect(reasons.size).toBeGreaterThan(5);
   for (const reason of reasons) expect(listed).toContain(`"${reason}"`);

@@ -3,12 +3,12 @@ import type { LabelledObject } from "./cluster-objects.ts";
 import { controllerOf, podsOf } from "./own-pods.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** The name of the VMI's finalizer before it got a domain. */
+/** The name of the VMI's finalizer before it had a domain. */
 function oldFinalizer({ names }: VmiPass): string {
   return names.finalizers.vmi.slice(names.finalizers.vmi.indexOf("/") + 1);
 }
 
-/** Gives the VMI's finalizer the name that it has today. */
+/** Renames the VMI's finalizer to its present name. */
 export function renameFinalizer(pass: VmiPass): void {
   const old = oldFinalizer(pass);
   if (!pass.finalizers.includes(old)) return;
@@ -17,7 +17,9 @@ export function renameFinalizer(pass: VmiPass): void {
   pass.finalizers = others.includes(current) ? others : [...others, current];
 }
 
-/** Lets go of a VMI that has ended, once none of its Pods is left and all are proven to have ended. */
+/**
+ * Releases a VMI that has ended, once none of its Pods is left and all are proven to have ended.
+ */
 export function releaseEnded(pass: VmiPass): void {
   if (podsOf(pass.view).length === 0 && mayRelease(pass)) {
     releaseVmi(pass);
@@ -29,7 +31,7 @@ export function releaseEnded(pass: VmiPass): void {
   releaseFromVm(pass);
 }
 
-/** Lets go of a VMI that never had a guest. */
+/** Releases a VMI that never had a guest. */
 export function releaseUnstarted(pass: VmiPass): void {
   if (!mayRelease(pass)) return;
   releaseVmi(pass);
@@ -37,8 +39,9 @@ export function releaseUnstarted(pass: VmiPass): void {
 }
 
 /**
- * A missing Pod object is no proof, and an empty cache none either. A VM that is being deleted goes first, as soon as
- * it has seen that the grant has ended: then both finalizers go with one write.
+ * A missing Pod object is no proof, and neither is an empty cache. A VM that is being deleted is
+ * released first, as soon as it has seen that the grant has ended: then both finalizers are removed
+ * in one write.
  */
 function mayRelease(pass: VmiPass): boolean {
   const isHeld = pass.finalizers.includes(pass.names.finalizers.vmi);
@@ -50,7 +53,7 @@ function releaseVmi(pass: VmiPass): void {
   pass.finalizers = pass.finalizers.filter((each) => !own.includes(each));
 }
 
-/** Whether the VM is about to go, and this VMI is the last that it has seen to. */
+/** Whether the VM is about to be gone, and this VMI is the last that it has handled. */
 function isVmGoing(pass: VmiPass): boolean {
   const { vm } = pass.view;
   const finalizer = pass.names.finalizers.vm;
@@ -64,11 +67,11 @@ function holdsFinalizer(object: LabelledObject | undefined, finalizer: string): 
 }
 
 /**
- * The VM's finalizer on the VMI is the VM's to remove; if there is no VM any more, or one that goes and has let go
- * of itself, nobody else would.
+ * The VM removes its own finalizer from the VMI. If the VM does not exist any more, or is being
+ * deleted and has released itself, nobody else would.
  */
 function releaseFromVm(pass: VmiPass): void {
-  // Both go with one write.
+  // Both are removed in one write.
   if (pass.grant && pass.finalizers.includes(pass.names.finalizers.vmi)) return;
   const { vm } = pass.view;
   const isGone =

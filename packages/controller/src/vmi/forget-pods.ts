@@ -5,26 +5,26 @@ import type { PlanDraft } from "../plan/plan-draft.ts";
 import { podResource } from "../plan/resources.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import type { GrantView } from "./grant-view.ts";
-import { evidenceOf, incarnationsOf } from "./incarnations.ts";
+import { evidenceOf, incarnationsOf, namesPod } from "./incarnations.ts";
 import { controllerOf } from "./own-pods.ts";
-import { isBeingDeleted, isGoingDown } from "./pod-state.ts";
+import { isBeingDeleted, isDown, isGoingDown } from "./pod-state.ts";
 import { podName } from "./pod-writes.ts";
 import { grantRules } from "./run-grant.ts";
 
-/** The Pods to be forgotten, and by which grant. */
+/** The Pods to forget, and by which grant. */
 export interface Forgetting {
   readonly view: GrantView;
   readonly names: Names;
-  /** What keeps a Pod until its end is proven. */
+  /** The finalizer that keeps a Pod until its end is proven. */
   readonly finalizers: readonly string[];
-  /** The VMI whose grant it is; Pods of another one are of a VMI that is gone. */
+  /** The VMI that the grant belongs to; other Pods belong to a VMI that is gone. */
   readonly vmiUid: string | undefined;
   readonly grant: ReadGrant | undefined;
 }
 
 /**
- * Lets go of Pods whose end is proven, and whose proof nobody needs any more. Answers whether there are
- * such Pods that a cache must not decide about.
+ * Releases Pods whose end is proven and whose proof nobody needs any more. Returns whether there
+ * are such Pods that must not be decided about from a cache.
  */
 export function forgetPods(forgetting: Forgetting, draft: PlanDraft): boolean {
   const { view, finalizers } = forgetting;
@@ -37,7 +37,7 @@ export function forgetPods(forgetting: Forgetting, draft: PlanDraft): boolean {
   for (const pod of ended) {
     const before = pod.metadata?.finalizers ?? [];
     const path = "/metadata/finalizers";
-    // A refusal is found by the next pass, for the Pod is still there then.
+    // The next pass finds a refusal, because the Pod still exists then.
     draft.write({
       kind: "patch",
       resource: podResource,
@@ -52,12 +52,14 @@ export function forgetPods(forgetting: Forgetting, draft: PlanDraft): boolean {
   return false;
 }
 
-function mayBeForgotten(pod: PodObject, { view, names, vmiUid, grant: own }: Forgetting): boolean {
+function mayBeForgotten(pod: PodObject, { view, vmiUid, grant: own }: Forgetting): boolean {
   const isOwn = vmiUid !== undefined && controllerOf(pod.metadata)?.uid === vmiUid;
   const grant = isOwn ? own : undefined;
   if (grant && wasNeverGranted(grant)) return true;
-  if (grant && hadOneHolder(grant) && isDeletedUnreported(pod)) return true;
-  const proofs = evidenceOf(view, names);
+  if (grant && isDeletedUnreported(pod)) {
+    if (hadOneHolder(grant) || (isDown(pod) && isUnnamed(pod, grant))) return true;
+  }
+  const proofs = evidenceOf(view);
   const { mayForget } = view.rules ?? grantRules;
   return incarnationsOf(pod, grant, view).every(
     (holder) => mayForget({ holder, proofs, grant }) === undefined,
@@ -65,11 +67,12 @@ function mayBeForgotten(pod: PodObject, { view, names, vmiUid, grant: own }: For
 }
 
 /**
- * A grant that ended before any Pod got it: no guest of this VMI ever ran, and none can claim any more. The kubelet has
- * no container to report on if a Pod's image could not be pulled, so that nothing else would ever let it go.
+ * A grant that ended before any Pod got it: no guest of this VMI ever ran, and none can claim any
+ * more. If a Pod's image could not be pulled, the kubelet has no container to report on, so nothing
+ * else would ever release the Pod.
  */
 function wasNeverGranted(grant: ReadGrant): boolean {
-  // Each change of a grant raises its number: the only one that there was is the end.
+  // Each change of a grant raises its number, so its only change was the end.
   return grant.state === "Ended" && grant.seq === freeGrant.seq + 1;
 }
 
@@ -79,9 +82,19 @@ function isDeletedUnreported(pod: PodObject): boolean {
 }
 
 /**
- * A grant that ended and was never handed over: at most one incarnation has claimed it, whose end was proven, and none can
- * claim any more. After its node has booted anew, the kubelet may have no container of a Pod to report on, so that nothing
- * else would ever let it go.
+ * Whether the Pod has no part in the grant. To claim, a launcher must be named by the grant, and reported by its kubelet; a
+ * grant goes from one launcher to another only if the first has released it or is proven to have ended. So nothing runs in
+ * a Pod that is not named, and whose kubelet says that it has ended without ever having had a container. A kubelet that
+ * rejects a target, for example because a device plug-in is restarting, never says more.
+ */
+function isUnnamed(pod: PodObject, grant: ReadGrant): boolean {
+  return grant.state !== "Invalid" && !namesPod(grant, pod);
+}
+
+/**
+ * A grant that ended and was never handed over: at most one incarnation has claimed it, whose end
+ * was proven, and none can claim any more. After its node has rebooted, the kubelet may have no
+ * container of a Pod to report on, so nothing else would ever release the Pod.
  */
 function hadOneHolder(grant: ReadGrant): boolean {
   // Granted, claimed, ended; a handover would have raised the number further.

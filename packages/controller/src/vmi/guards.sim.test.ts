@@ -7,7 +7,7 @@ import { guardScenarios } from "./testing/guard-scenarios.ts";
 
 const calm = { kind: "none", at: 0 } as const;
 
-describe("each guard that the controllers of VMIs ask is all that keeps these from going wrong", () => {
+describe("each guard that the VMI controllers ask is the only one that prevents its fault", () => {
   test.each(Object.entries(guardScenarios))("%s", async (guard, { play, breach }) => {
     const guarded = new FaultWorld(calm);
     await play(guarded);
@@ -18,7 +18,7 @@ describe("each guard that the controllers of VMIs ask is all that keeps these fr
   });
 });
 
-test("the table of guards in the docs says so", () => {
+test("the table of guards in the docs is up to date", () => {
   const docs = readFileSync(
     new URL("../../../../docs/at-most-one-copy.md", import.meta.url),
     "utf8",

@@ -7,7 +7,7 @@ import type { VmiPass } from "./vmi-pass.ts";
 
 const pendingMigrationSeconds = 10;
 
-/** Says which changes of the spec take a migration, for whoever starts one. */
+/** Records which changes of the spec need a migration, for whoever starts one. */
 export function reportHotChanges(pass: VmiPass, pod: PodObject): void {
   if (changesCpus(pass)) markChange(pass, "HotVCPUChange");
   if (changesMemory(pass)) {
@@ -38,7 +38,7 @@ function changesMemory({ vmi, status }: VmiPass): boolean {
   return quantityFrom(guest).value() !== quantityFrom(requested).value();
 }
 
-/** Whether the spec has a claim that is not the source of one of the recorded volume migrations. */
+/** Whether the spec has a claim that is not the source of a recorded volume migration. */
 function changesVolumes({ vmi, status }: VmiPass): boolean {
   const migrated = status.migratedVolumes ?? [];
   if (migrated.length === 0) return false;
@@ -60,7 +60,7 @@ function reportNetworkChange(pass: VmiPass, pod: PodObject): void {
   if (pass.condition(type)?.status === "True") return;
   const reason = requirement === "True" ? "AutoMigrationDueToLiveUpdate" : "AutoMigrationPending";
   pass.setCondition({ type, status: requirement, reason });
-  // Nothing may change any more before the time for a plug without a migration is over.
+  // Nothing may change until the time for a plug without a migration is over.
   if (requirement === "False") pass.draft.requeueAfter(pendingMigrationSeconds);
 }
 

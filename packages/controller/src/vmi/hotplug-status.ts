@@ -6,7 +6,7 @@ import { claimNamed } from "./data-volumes.ts";
 import { isBeingDeleted } from "./pod-state.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** How far a hotplugged volume is, up to the moment at which the node takes over. */
+/** The progress of a hotplugged volume, up to the moment when the node takes over. */
 export function hotplugStatus(
   pass: VmiPass,
   volume: Volume,
@@ -26,11 +26,14 @@ export function hotplugStatus(
     pass.event("Normal", reason, message);
     return { ...plugged, phase: "AttachedToNode", reason, message };
   }
-  // It was unplugged and comes back before the old Pod is gone: it starts anew.
+  // It was unplugged and comes back before the old Pod is gone: it starts again.
   return phase === "Detaching" ? { ...plugged, ...claimPhase(pass, volume) } : plugged;
 }
 
-/** The node takes a Pod whose UID it is told, so that is told only when the Pod is ready. */
+/**
+ * The node mounts from the Pod whose UID it is given, so the UID is only written when the Pod is
+ * ready.
+ */
 function attachedBy({ metadata, status }: PodObject): HotplugVolumeStatus {
   const [container, ...others] = status?.containerStatuses ?? [];
   const isReady = container?.ready === true && others.length === 0;
@@ -47,7 +50,7 @@ function claimPhase(
   const name = claimNameOf(volume);
   const claim = claimNamed(view, name);
   if (!claim) {
-    const message = `there is no claim ${name}`;
+    const message = `claim ${name} does not exist`;
     return { phase: "Pending", reason: "FailedPvcNotFound", message };
   }
   const found = claim.status?.phase ?? "Lost";
@@ -55,7 +58,7 @@ function claimPhase(
   return { phase, reason: "PVCNotReady", message: `claim ${name} is ${found}` };
 }
 
-/** What remains to be shown of a volume that was taken out of the spec: nothing once its Pod is gone. */
+/** What to show for a volume that left the spec: nothing once its Pod is gone. */
 export function unplugStatus(
   pass: VmiPass,
   status: VolumeStatus,

@@ -5,7 +5,7 @@ import { claimNamed, readinessOf } from "./data-volumes.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** The volumes that the launcher Pod does not have: those that are to be attached while the guest runs. */
+/** The volumes that the launcher Pod does not have: those to attach while the guest runs. */
 export function hotplugVolumes(vmi: VirtualMachineInstance, pod: PodObject): readonly Volume[] {
   const present = new Set((pod.spec?.volumes ?? []).map(({ name }) => name));
   const { volumes = [], utilityVolumes = [] } = vmi.spec;
@@ -39,7 +39,7 @@ export interface SortedVolumes {
   readonly failure?: SyncFailure;
 }
 
-/** Sorts the volumes up to the first one about which nothing can be said. */
+/** Sorts the volumes up to the first one that cannot be judged yet. */
 export function sortVolumes({ vmi, view }: VmiPass, volumes: readonly Volume[]): SortedVolumes {
   const utility = new Set((vmi.spec.utilityVolumes ?? []).map(({ name }) => name));
   const ready: Volume[] = [];

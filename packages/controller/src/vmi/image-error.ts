@@ -2,7 +2,7 @@ import { text } from "@virtkit/api/shape";
 import type { PodObject } from "./cluster-objects.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 
-/** Why an image of the Pod cannot be had, if a container waits for one. */
+/** Why an image of the Pod cannot be pulled, if a container waits for one. */
 export function imageError({ status }: PodObject): SyncFailure | undefined {
   const { initContainerStatuses = [], containerStatuses = [] } = status ?? {};
   const waiting = [...initContainerStatuses, ...containerStatuses].find(({ state }) =>

@@ -1,18 +1,18 @@
 import type { Holder, ProofOfEnd, ReadGrant } from "@virtkit/api/grant";
-import type { Names } from "@virtkit/api/names";
 import { launcherContainers, proofsFromNode, proofsFromPod } from "@virtkit/api/proofs";
 import { at, text } from "@virtkit/api/shape";
 import type { PodObject } from "./cluster-objects.ts";
 import type { GrantView } from "./grant-view.ts";
 
-/** All that is known of ends; the rules find out what it proves. */
-export function evidenceOf({ pods, nodes }: GrantView, names: Names): readonly ProofOfEnd[] {
-  return [...pods.flatMap(proofsFromPod), ...nodes.flatMap((node) => proofsFromNode(node, names))];
+/** Everything that is known about ends; the rules find out what it proves. */
+export function evidenceOf({ pods, nodes }: GrantView): readonly ProofOfEnd[] {
+  return [...pods.flatMap(proofsFromPod), ...nodes.flatMap(proofsFromNode)];
 }
 
 /**
- * The lives of a Pod's launcher: those that the grant names, and those that the kubelet has reported. A
- * Pod of which nothing was reported may have one that nobody knows; only one that no node ever got has none.
+ * The incarnations of a Pod's launcher: those that the grant names, and those that the kubelet has
+ * reported. A Pod without a report may have one that nobody knows about; only a Pod that was never
+ * scheduled has none.
  */
 export function incarnationsOf(
   pod: PodObject,
@@ -34,7 +34,16 @@ export function namedBy(grant: ReadGrant | undefined): readonly Holder[] {
   return "target" in grant ? [grant.holder, grant.target] : [grant.holder];
 }
 
-/** A life that has claimed nothing has no nonce, and is taken to be of the node's present boot. */
+/** Whether a grant names a Pod: the guest may run in it, leave it, or arrive there. */
+export function namesPod(grant: ReadGrant, { metadata }: PodObject): boolean {
+  if (grant.state === "Granted") return grant.podUID === metadata?.uid;
+  return namedBy(grant).some(({ podUID }) => podUID === metadata?.uid);
+}
+
+/**
+ * An incarnation that has claimed nothing has no nonce, and counts as one of the node's present
+ * boot.
+ */
 function unclaimed(
   { metadata, spec }: PodObject,
   containerID: string,

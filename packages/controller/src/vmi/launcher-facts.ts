@@ -5,7 +5,7 @@ import { podsOf } from "./own-pods.ts";
 import { launcherImageOf } from "./pod-state.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** Shows which Pods of the VMI there are, and where. */
+/** Shows the VMI's Pods and their nodes. */
 export function reportActivePods(pass: VmiPass): void {
   const pods = podsOf(pass.view).map(({ metadata, spec }) => [
     text(metadata?.uid),
@@ -16,7 +16,9 @@ export function reportActivePods(pass: VmiPass): void {
   pass.status = pods.length === 0 ? status : { ...status, activePods };
 }
 
-/** Shows the launcher's image, and marks a VMI whose launcher is not of this installation. */
+/**
+ * Shows the launcher's image, and marks a VMI whose launcher does not belong to this installation.
+ */
 export function reportLauncherImage(pass: VmiPass, pod: PodObject): void {
   const image = launcherImageOf(pod);
   const { launcherContainerImageVersion: _, ...status } = pass.status;
@@ -27,7 +29,10 @@ export function reportLauncherImage(pass: VmiPass, pod: PodObject): void {
   pass.labels = isOutdated ? { ...labels, [label]: "" } : labels;
 }
 
-/** Shows the memory that the launcher takes beside the guest's, which the Pod carries as a note. */
+/**
+ * Shows the memory that the launcher takes in addition to the guest's, which the Pod carries as an
+ * annotation.
+ */
 export function reportMemoryOverhead(pass: VmiPass, { metadata }: PodObject): void {
   if (!pass.config.cluster.gate("VmiMemoryOverheadReport")) return;
   const note = text(metadata?.annotations?.[pass.names.annotations.memoryOverheadBytes]);

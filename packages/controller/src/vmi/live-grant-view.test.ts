@@ -1,4 +1,10 @@
-import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
+import {
+  encodeGrant,
+  encodeMemory,
+  freeGrant,
+  grantAnnotation,
+  runMemoryCondition,
+} from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
 import {
   KubeError,
@@ -43,7 +49,7 @@ const holder = {
   nonce: "x",
 };
 
-test("the VMI, every page of Pods of its name, and all nodes that count are read", async () => {
+test("reads the VMI, every page of Pods of its name, and all nodes that count", async () => {
   const vmi = sampleVmi({ phase: "Running" });
   const grant = encodeGrant({ state: "Claimed", vmiUID: "vmi-uid", epoch: 1, seq: 2, holder });
   const annotations = { [names.own(grantAnnotation)]: grant };
@@ -57,16 +63,72 @@ test("the VMI, every page of Pods of its name, and all nodes that count are read
   expect(view.vmi).toBe(claimed);
   expect(view.grant.isLive).toBe(true);
   expect(view.grant.pods.map(({ metadata }) => metadata?.name)).toEqual(["launcher", "older"]);
-  // The holder's node is gone; that is no proof, and there is nothing to read of it.
+  // The holder's node is gone. That proves nothing, and there is nothing to read about it.
   expect(view.grant.nodes).toEqual([{ metadata: { name: "n1" } }]);
   expect(api.asked).toContain("nodes/n2");
   expect(api.asked).toContain(`list ${names.labels.vmiId}=vm`);
 });
 
-test("a VMI that is gone is told from one that cannot be read", async () => {
+test("distinguishes a missing VMI from one that cannot be read", async () => {
   const gone = await liveGrantView(client({}, [[]]), name, { names });
   expect(gone.vmi).toBeUndefined();
   const silent = new KubeError("KUBE_TIMEOUT", "no answer");
   const broken = client({ "virtualmachineinstances/vm": silent }, [[]]);
   await expect(liveGrantView(broken, name, { names })).rejects.toThrow("no answer");
+});
+
+/** What a live read asks for, if the VMI has a free grant and this VM and these Pods. */
+async function askedFor(
+  pods: readonly object[],
+  {
+    isForVm = false,
+    runs = [],
+    metadata = {},
+  }: { isForVm?: boolean; runs?: Parameters<typeof encodeMemory>[0]; metadata?: object } = {},
+): Promise<readonly string[]> {
+  const vmi = sampleVmi({ phase: "Pending" });
+  const annotations = { [names.own(grantAnnotation)]: encodeGrant(freeGrant) };
+  const owner = { kind: "VirtualMachine", name: "vm", uid: "vm-uid", controller: true };
+  const message = encodeMemory(runs);
+  const conditions = [{ type: names.own(runMemoryCondition), status: "True", message }];
+  const api = client(
+    {
+      "virtualmachineinstances/vm": {
+        ...vmi,
+        metadata: { ...vmi.metadata, annotations, ownerReferences: [owner], ...metadata },
+      },
+      "virtualmachines/vm": { metadata: { name: "vm", uid: "vm-uid" }, status: { conditions } },
+      "nodes/n1": { metadata: { name: "n1" } },
+    },
+    [pods],
+  );
+  await liveGrantView(api, name, { names, isForVm });
+  return api.asked.map((each) => each.replace(/^list .*/, "pods"));
+}
+
+const vmiRead = "virtualmachineinstances/vm";
+const vmRead = "virtualmachines/vm";
+const own = { vmiUID: "vmi-uid" };
+const earlier = { vmiUID: "earlier-uid", pods: [{ podUID: "p", seq: 2, holder }] };
+
+test("a VM that remembers no run needs neither Pods nor nodes, and one that does needs both", async () => {
+  expect(await askedFor([samplePod()], { isForVm: true })).toEqual([vmRead, vmiRead]);
+  expect(await askedFor([samplePod()], { isForVm: true, runs: [earlier] })).toEqual(
+    expect.arrayContaining([vmRead, vmiRead, "pods", "nodes/n1", "nodes/n2"]),
+  );
+});
+
+test("the first grant of a VMI needs the Pods of its name, and nodes if something may have run on them", async () => {
+  const first = [vmiRead, vmRead, "pods"];
+  expect(await askedFor([samplePod()], { runs: [own] })).toEqual(first);
+  const ofAnother = { ...samplePod().metadata?.ownerReferences?.[0], uid: "earlier-uid" };
+  const left = samplePod({ name: "left", ownerReferences: [ofAnother] as never });
+  expect(await askedFor([samplePod(), left])).toEqual([...first, "nodes/n1"]);
+  const ending = samplePod({ deletionTimestamp: "2026-01-01T00:00:00Z" });
+  expect(await askedFor([ending])).toEqual([...first, "nodes/n1"]);
+  expect(await askedFor([samplePod()], { runs: [own, earlier] })).toEqual(
+    expect.arrayContaining([...first, "nodes/n1", "nodes/n2"]),
+  );
+  const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+  expect(await askedFor([samplePod()], { metadata })).toEqual([...first, "nodes/n1"]);
 });

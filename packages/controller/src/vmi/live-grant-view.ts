@@ -1,7 +1,8 @@
-import { decodeGrant, grantAnnotation, readMemory } from "@virtkit/api/grant";
+import { decodeGrant, grantAnnotation, type ReadGrant, readMemory } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
 import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
+import { isFinal } from "@virtkit/api/status";
 import {
   isNotFound,
   type KubeClient,
@@ -15,13 +16,14 @@ import { vmResources } from "../plan/vm-resources.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import type { GrantView } from "./grant-view.ts";
 import { namedBy } from "./incarnations.ts";
-import { controllerOf } from "./own-pods.ts";
+import { controllerOf, isControlledBy } from "./own-pods.ts";
+import { isGoingDown } from "./pod-state.ts";
 import { vmMemory } from "./vm-memory.ts";
 
 /** Options of {@link liveGrantView}. */
 export interface LiveReadOptions {
   readonly names: Names;
-  /** Whether the VM is wanted, whoever owns the VMI of its name. */
+  /** Whether to read the VM, whoever owns the VMI of its name. */
   readonly isForVm?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,12 +31,16 @@ export interface LiveReadOptions {
 /** What was read live about a VMI. */
 export interface LiveGrant {
   readonly vmi: VirtualMachineInstance | undefined;
-  /** The VM of its name; left out if the VMI is nobody's, unless it was asked for. */
+  /** The VM of its name; left out if the VMI has no owner, unless it was asked for. */
   readonly vm: VirtualMachine | undefined;
   readonly grant: GrantView;
 }
 
-/** Reads the VMI, its VM, the Pods of its name and their nodes directly from the API server. */
+/**
+ * Reads the VMI, its VM, the Pods of its name and their nodes directly from the API server. Pods and
+ * nodes are left out where there is nothing whose end they could prove: most VMs are created once,
+ * and a request is the most expensive part of a pass.
+ */
 export async function liveGrantView(
   client: Pick<KubeClient, "get" | "list">,
   name: ObjectName,
@@ -49,20 +55,23 @@ export async function liveGrantView(
     }
   };
   const readVm = () => read<VirtualMachine>(vmResources(names).vms, name);
-  // Whoever writes one of them by its version reads that one first: what it goes by is then not older.
+  const readPods = () => listPods(client, name, names, signal);
+  // A caller that writes one of them by its version reads that one first, so that what it decides
+  // by is not older.
   const vmFirst = isForVm ? await readVm() : undefined;
   const vmi = await read<VirtualMachineInstance>(vmiResource(names), name);
-  // A VMI that is nobody's has no VM that could remember something.
-  const isAlone =
-    !isForVm && vmi !== undefined && controllerOf(vmi.metadata)?.kind !== "VirtualMachine";
-  const vm = isForVm ? vmFirst : isAlone ? undefined : await readVm();
-  const pods = await listPods(client, name, names, signal);
-  const memory = vmMemory(vmi, vm, { names, pods });
   const value = entry(vmi?.metadata?.annotations, names.own(grantAnnotation));
-  const holders = namedBy(decodeGrant(value, text(vmi?.metadata?.uid)));
+  const grant = decodeGrant(value, text(vmi?.metadata?.uid));
+  // A VMI without an owner has no VM that could remember something.
+  const isAlone = vmi !== undefined && controllerOf(vmi.metadata)?.kind !== "VirtualMachine";
+  const [vm, pods] = isForVm
+    ? [vmFirst, mayHaveRun(vmFirst, grant, names) ? await readPods() : []]
+    : await Promise.all([isAlone ? undefined : readVm(), readPods()]);
+  const memory = vmMemory(vmi, vm, { names, pods });
+  const isNew = isUngranted(vmi, grant, pods) && memory.remembered.length === 0;
   const nodeNames = new Set([
-    ...pods.map(({ spec }) => text(spec?.nodeName)),
-    ...holders.map(({ node }) => node),
+    ...(isNew ? [] : pods.map(({ spec }) => text(spec?.nodeName))),
+    ...namedBy(grant).map(({ node }) => node),
     ...runNodes(vm, names),
   ]);
   nodeNames.delete("");
@@ -70,14 +79,35 @@ export async function liveGrantView(
   return { vmi, vm, grant: { ...memory, isLive: true, pods, nodes: nodes.filter(Boolean) } };
 }
 
-/** The nodes of all that a VM remembers. */
+/** Whether a guest of a VM may have run: its VMI's grant names one, or the VM remembers one. */
+function mayHaveRun(vm: VirtualMachine | undefined, grant: ReadGrant, names: Names): boolean {
+  const memory = readMemory(vm, names);
+  return "problem" in memory || memory.runs.length > 0 || "holder" in grant;
+}
+
+/** Whether nobody has been granted the guest of a VMI yet, and every Pod of its name is its own and up. */
+function isUngranted(
+  vmi: VirtualMachineInstance | undefined,
+  grant: ReadGrant,
+  pods: readonly PodObject[],
+): boolean {
+  if (!vmi || grant.state !== "Free" || vmi.metadata?.deletionTimestamp || isFinal(vmi)) {
+    return false;
+  }
+  return pods.every((pod) => isControlledBy(pod, vmi) && !isGoingDown(pod));
+}
+
+/** The nodes of everything that a VM remembers. */
 function runNodes(vm: VirtualMachine | undefined, names: Names): readonly string[] {
   const memory = readMemory(vm, names);
   if ("problem" in memory) return [];
   return memory.runs.flatMap(({ pods = [] }) => pods.map(({ holder }) => text(holder?.node)));
 }
 
-/** The launcher Pods of every VMI that has or had this name; a label alone does not make a Pod one. */
+/**
+ * The launcher Pods of every present or earlier VMI of this name; a label alone does not make a Pod
+ * one.
+ */
 async function listPods(
   client: Pick<KubeClient, "list">,
   { namespace, name }: ObjectName,

@@ -15,7 +15,9 @@ export function controllerOf(metadata: ObjectMeta | undefined): Owner | undefine
   return objects<Owner>(metadata?.ownerReferences).find(({ controller }) => controller === true);
 }
 
-/** Whether an object names this one as its controller: by UID, for names come back. */
+/**
+ * Whether an object names this one as its controller. Compared by UID, because names are reused.
+ */
 export function isControlledBy(
   { metadata }: { readonly metadata?: ObjectMeta | undefined },
   owner: { readonly metadata?: ObjectMeta | undefined },
@@ -24,7 +26,7 @@ export function isControlledBy(
   return uid !== "" && controllerOf(metadata)?.uid === uid;
 }
 
-/** The Pods that a VMI controls: launchers, among them targets of migrations, and temporary ones. */
+/** The Pods that a VMI controls: launchers, including targets of migrations, and temporary ones. */
 export function podsOf({ vmi, pods }: Pick<VmiView, "vmi" | "pods">): readonly PodObject[] {
   return vmi ? pods.filter((pod) => isControlledBy(pod, vmi)) : [];
 }
@@ -35,8 +37,8 @@ export function attachmentPodsOf(launcher: PodObject, { pods }: VmiView): readon
 }
 
 /**
- * The Pod in which the guest runs or will run: the newest on the VMI's node, or the newest of all while it
- * has none. The target of a migration is on another node.
+ * The Pod in which the guest runs or will run: the newest on the VMI's node, or the newest of all
+ * while the VMI has no node. The target of a migration is on another node.
  */
 export function currentPod(view: Pick<VmiView, "vmi" | "pods">): PodObject | undefined {
   const node = text(view.vmi?.status?.nodeName);
@@ -48,7 +50,7 @@ export function currentPod(view: Pick<VmiView, "vmi" | "pods">): PodObject | und
     );
 }
 
-/** When an object was created, in milliseconds since the epoch; 0 if it does not say. */
+/** When an object was created, in milliseconds since the epoch; 0 if unknown. */
 export function created({ metadata }: { readonly metadata?: ObjectMeta | undefined }): number {
   const time = Date.parse(text(metadata?.creationTimestamp));
   return Number.isNaN(time) ? 0 : time;

@@ -9,13 +9,14 @@ import { podName } from "./pod-writes.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
 /**
- * Tells the Pod whether its guest is paused: a readiness gate takes a paused guest out of Services. Only
- * this condition is written, for the others are the kubelet's.
+ * Tells the Pod whether its guest is paused: a readiness gate takes a paused guest out of Services.
+ * Only this condition is written, because the others belong to the kubelet.
  */
 export function mirrorPaused(pass: VmiPass, pod: PodObject): Refusal | undefined {
   const condition = unpausedChange(pass, pod);
   if (!condition) return undefined;
-  // The gate opens with the write that comes when the launcher is ready: before, the Pod is not ready anyway.
+  // The gate opens with the write that comes when the launcher is ready: before that the Pod is not
+  // ready anyway.
   if (!pass.config.stepByStep && condition.status === "True" && !isReady(pod)) return undefined;
   return pass.draft.write({
     kind: "patch",
@@ -26,7 +27,7 @@ export function mirrorPaused(pass: VmiPass, pod: PodObject): Refusal | undefined
   });
 }
 
-/** What the Pod's readiness gate must say; nothing if it says so. */
+/** What the Pod's readiness gate must say; undefined if it says so already. */
 export function unpausedChange(pass: VmiPass, pod: PodObject): Condition | undefined {
   const type = pass.names.podConditions.unpaused;
   const isPaused = hasCondition(conditionsOf(pass), "Paused", "True");

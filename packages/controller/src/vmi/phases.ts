@@ -16,10 +16,11 @@ import { isDown, isFailing, isGoingDown, isReady, isTemporary } from "./pod-stat
 import type { SyncFailure } from "./sync-failure.ts";
 import { hintTscFrequency } from "./tsc-frequency.ts";
 import type { VmiPass } from "./vmi-pass.ts";
+import { isHandedOver } from "./vmi-write.ts";
 import { reportVolumes } from "./volume-status.ts";
 import { assignCid } from "./vsock-cid.ts";
 
-/** What the step to the next phase depends on beside the VMI itself. */
+/** What the next phase depends on in addition to the VMI itself. */
 export interface PhaseFacts {
   /** The current Pod, whatever it is for. */
   readonly pod: PodObject | undefined;
@@ -27,14 +28,16 @@ export interface PhaseFacts {
   readonly failure: SyncFailure | undefined;
 }
 
-/** What a phase makes of the failure that is to be shown, or why nothing can be shown at all. */
+/** The failure to show after this phase, or why nothing can be shown at all. */
 export type PhaseStep =
   | { readonly failure?: SyncFailure | undefined }
   | { readonly error: PlanError };
 
-/** Moves the VMI on from the phase that it is in. */
+/** Moves the VMI on from its present phase. */
 export function stepPhase(pass: VmiPass, facts: PhaseFacts): PhaseStep {
   const launcher = facts.pod && !isTemporary(facts.pod, pass.names) ? facts.pod : undefined;
+  // Caches may show the VMI as it was before a migration, and the Pods as they are after it, or the other way around.
+  if (!launcher && isHandedOver(pass)) pass.grant?.requireLiveRead();
   switch (pass.vmi.status?.phase ?? "") {
     case "":
     case "Pending":
@@ -52,7 +55,7 @@ export function stepPhase(pass: VmiPass, facts: PhaseFacts): PhaseStep {
       releaseEnded(pass);
       return facts;
     default:
-      return failed(`phase ${pass.vmi.status?.phase} is not one that a controller knows`);
+      return failed(`phase ${pass.vmi.status?.phase} is unknown to this controller`);
   }
 }
 
@@ -91,7 +94,7 @@ function fromPending(
   return { failure };
 }
 
-/** A disk is being filled, for which a temporary Pod is needed. */
+/** A disk is being filled, which needs a temporary Pod. */
 function reportProvisioning(pass: VmiPass, temporary: PodObject | undefined): void {
   if (!pass.condition("Provisioning")) {
     pass.setCondition({ type: "Provisioning", status: "True" });
@@ -101,7 +104,7 @@ function reportProvisioning(pass: VmiPass, temporary: PodObject | undefined): vo
   if (isFailing(temporary)) enter(pass, "Failed");
 }
 
-/** Shows that no node takes the Pod, for as long as that is so. */
+/** Shows that no node accepts the Pod, while that is so. */
 function mirrorPodScheduled(pass: VmiPass, pod: PodObject): void {
   const type = "PodScheduled";
   const scheduled = findCondition(conditionsOf(pod), type);
@@ -109,10 +112,15 @@ function mirrorPodScheduled(pass: VmiPass, pod: PodObject): void {
   else if (!pass.condition(type)) pass.setCondition(scheduled);
 }
 
-/** How long a new Pod may take before its VMI is written to say so; times of objects are whole seconds. */
+/**
+ * How long a new Pod may take before the VMI shows that it waits. Object times are whole seconds.
+ */
 const patienceSeconds = 3;
 
-/** A Pod that is soon ready takes its VMI to `Scheduled` with one write; one that is not, or that has a problem, shows. */
+/**
+ * With a Pod that is ready soon, one write takes the VMI to `Scheduled`; a slow Pod, or one with a
+ * problem, shows in the VMI.
+ */
 function fromNewPod(
   pass: VmiPass,
   facts: Pick<PhaseFacts, "failure">,
@@ -152,9 +160,16 @@ function fromScheduling(
 function handOver(pass: VmiPass, pod: PodObject, failure: SyncFailure | undefined): PhaseStep {
   if (hasDedicatedCpus(pass.vmi.spec) && pod.status?.qosClass !== "Guaranteed") {
     const reason = "FailedGuaranteeResources";
-    const message = "the VMI asks for CPUs of its own, and its Pod is not of class Guaranteed";
+    const message = "the VMI requests dedicated CPUs, but its Pod is not of QoS class Guaranteed";
     pass.event("Warning", reason, message);
     return { failure: { reason, message } };
+  }
+  const patience = patienceSeconds - (pass.now - created(pod)) / 1000;
+  if (patience > 0 && pass.grant?.isUnremembered(pod)) {
+    // The VM is about to write that it remembers the Pod, which triggers the next pass. A live read
+    // before that is in vain.
+    pass.draft.requeueAfter(patience);
+    return { failure };
   }
   const ungranted = pass.grant?.giveTo(pod);
   if (ungranted) return { failure: ungranted };
@@ -173,7 +188,7 @@ function handOver(pass: VmiPass, pod: PodObject, failure: SyncFailure | undefine
   return { failure };
 }
 
-/** The Pod is gone or going: a receiver may get another guest, any other VMI has failed. */
+/** The Pod is gone or ending: a receiver may get another guest, any other VMI has failed. */
 function loseGuest(pass: VmiPass): void {
   enter(pass, pass.isReceiver ? "WaitingForSync" : "Failed");
 }
@@ -228,7 +243,7 @@ function fromRunning(
   return { failure };
 }
 
-/** Nobody but the controllers can say that a guest is gone whose node was taken out of service. */
+/** Only the controllers can say that a guest is gone if its node was taken out of service. */
 function wentWithNode(pass: VmiPass, pod: PodObject): boolean {
   if (!pass.grant?.isFencedIn(pod)) return false;
   const message = `node ${text(pod.spec?.nodeName)} is out of service, and the guest ended with it`;
@@ -236,7 +251,10 @@ function wentWithNode(pass: VmiPass, pod: PodObject): boolean {
   return true;
 }
 
-/** Whether the guest has moved to another cluster or namespace: exactly one side has an address there. */
+/**
+ * Whether the guest has moved to another cluster or namespace: exactly one side has an address
+ * there.
+ */
 function hasLeftCluster({ vmi }: VmiPass): boolean {
   const { sourceState, targetState, completed } = vmi.status?.migrationState ?? {};
   if (!sourceState || !targetState || completed !== true) return false;

@@ -1,3 +1,4 @@
+import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
 import type { Condition } from "@virtkit/api/status";
 import { expect, test } from "vitest";
@@ -15,7 +16,8 @@ import {
 import type { VmiPlanConfig } from "./vmi-plan-config.ts";
 import type { VmiView } from "./vmi-view.ts";
 
-const { annotations, labels, podConditions } = names();
+const { annotations, labels, podConditions, own } = names();
+const grantKey = own(grantAnnotation);
 
 const plan = (
   view: VmiView,
@@ -27,7 +29,7 @@ const said = (write: PlannedWrite): string => `${write.kind} ${write.resource.pl
 
 const stepByStep = { ...sampleConfig, stepByStep: true };
 
-test("a new VMI gets a Pod, and a write of its own only if that is not ready soon", () => {
+test("a new VMI gets a Pod, and a write of its own only if the Pod is not ready soon", () => {
   const { writes, events, requeueAfterSeconds } = plan(sampleView());
   expect(writes.map(said)).toEqual(["create pods"]);
   expect(events.map(({ reason }) => reason)).toEqual(["SuccessfulCreate"]);
@@ -42,7 +44,7 @@ const waitingPod = (age: number, conditions: readonly Condition[] = []): PodObje
   status: { phase: "Pending", conditions, containerStatuses: [] },
 });
 
-test("a Pod that takes its time, or that no node takes, shows in its VMI", () => {
+test("a VMI shows that its Pod is slow, or that no node accepts it", () => {
   const look = (pod: PodObject) => {
     const { writes, ...rest } = plan(sampleView({ pods: [pod] }));
     return { ...rest, writes: writes.filter((each) => said(each).endsWith("instances")) };
@@ -60,7 +62,7 @@ test("a Pod that takes its time, or that no node takes, shows in its VMI", () =>
   });
 });
 
-test("a Pod that is soon ready takes its VMI to Scheduled with one write, and both phases are told", () => {
+test("a Pod that is ready soon takes its VMI to Scheduled with one write, and both phases are reported", () => {
   const pod = samplePod();
   const { writes, status } = plan(sampleView({ pods: [pod] }));
   expect(writes.map(said)).toEqual(["patch pods", "patch virtualmachineinstances"]);
@@ -78,10 +80,58 @@ test("a Pod that is soon ready takes its VMI to Scheduled with one write, and bo
   ]);
 });
 
-test("while a VMI is the controller's alone, its write demands the version that was read", () => {
+test("while only the controller writes a VMI, its write demands the version that was read", () => {
   const [, write] = plan(sampleView(), stepByStep).writes;
   const demand = { op: "test", path: "/metadata/resourceVersion", value: "7" };
   expect(write).toMatchObject({ operations: expect.arrayContaining([demand]) });
+});
+
+test("that a guest has ended is written only to the VMI that was read: it may have arrived on another node since", () => {
+  const vmi = sampleVmi({ phase: "Running", nodeName: "n1" });
+  const memory = { isRemembered: () => true, remembered: [] };
+  const grant = { ...memory, isLive: true, pods: [], nodes: [] };
+  const { status, writes } = plan(sampleView({ vmi, pods: [], grant }));
+  expect(status?.phase).toBe("Failed");
+  const demand = { op: "test", path: "/metadata/resourceVersion", value: "7" };
+  expect(writes).toMatchObject([{ operations: expect.arrayContaining([demand]) }]);
+});
+
+interface TargetCase {
+  readonly migrations: readonly string[];
+  /** Seconds. */
+  readonly age: number;
+  /** The Pod that has the guest, if it is not the source. */
+  readonly holder?: string;
+  readonly deleted: readonly string[];
+}
+
+test.each<[string, TargetCase]>([
+  ["whose migration exists is kept", { migrations: ["mig-uid"], age: 600, deleted: [] }],
+  ["whose migration is gone is deleted", { migrations: [], age: 600, deleted: ["target"] }],
+  ["that is new may be shown before its migration", { migrations: [], age: 10, deleted: [] }],
+  ["that has the guest is kept", { migrations: [], age: 600, holder: "target-uid", deleted: [] }],
+])("a target Pod %s", (_, { migrations, age, holder: podUID = "pod-uid", deleted }) => {
+  const running = sampleVmi({ phase: "Running", nodeName: "n1" });
+  const holder = { podUID, containerID: "c", node: "n1", machineID: "m", bootID: "b", nonce: "x" };
+  const claimed = { state: "Claimed", vmiUID: "vmi-uid", epoch: 1, seq: 2, holder } as const;
+  const noted = { ...running.metadata?.annotations, [grantKey]: encodeGrant(claimed) };
+  const target = samplePod({
+    ...{ name: "target", uid: "target-uid", labels: { [labels.migrationJobUid]: "mig-uid" } },
+    creationTimestamp: new Date(sampleNow - age * 1_000).toISOString(),
+  });
+  const pods = [samplePod(), target];
+  const { writes } = plan(
+    sampleView({
+      vmi: { ...running, metadata: { ...running.metadata, annotations: noted } },
+      migrations: migrations.map((uid) => ({ metadata: { uid }, spec: {} })) as never,
+      ...{
+        pods,
+        grant: { isRemembered: () => true, remembered: [], isLive: true, pods, nodes: [] },
+      },
+    }),
+  );
+  const gone = writes.flatMap((write) => (write.kind === "delete" ? [write.object.name] : []));
+  expect(gone).toEqual(deleted);
 });
 
 test("a Pod's name follows from the VMI, so that two controllers collide", () => {
@@ -103,7 +153,7 @@ test("a Pod that merely carries the labels is not the VMI's Pod", () => {
   expect(plan(sampleView({ pods: [stranger] })).writes.map(said)[0]).toBe("create pods");
 });
 
-test("a namesake of an earlier VMI has other Pods", () => {
+test("Pods of an earlier VMI of the same name do not count", () => {
   const vmi = sampleVmi();
   const anew = { ...vmi, metadata: { ...vmi.metadata, uid: "other-uid" } };
   expect(plan(sampleView({ vmi: anew, pods: [samplePod()] })).writes.map(said)[0]).toBe(
@@ -115,11 +165,11 @@ test("a controller that does not see its own writes yet decides nothing", () => 
   expect(plan(sampleView({ isBehind: true })).writes).toEqual([]);
 });
 
-test("there is nothing to do about a VMI that is gone", () => {
+test("does nothing about a VMI that is gone", () => {
   expect(plan(sampleView({ vmi: undefined }))).toEqual({ writes: [], events: [] });
 });
 
-test("a refused Pod is told in an event and a condition, with what to do about it", () => {
+test("reports a refused Pod in an event and a condition, with what to do about it", () => {
   const message = "pods is forbidden: violates PodSecurity";
   const refused = { kind: "refused", refusal: { reason: "Forbidden", message } } as const;
   const { events, status, error } = plan(sampleView(), sampleConfig, [refused]);
@@ -132,7 +182,7 @@ test("a refused Pod is told in an event and a condition, with what to do about i
   expect(error).toMatchObject({ kind: "sync", reason: "FailedCreate" });
 });
 
-test("a network of Multus is refused with that reason where there is no Multus, and no Pod waits for it", () => {
+test("a Multus network is refused where Multus is not installed, and no Pod waits for it", () => {
   const vmi = sampleVmi({});
   const spec = {
     ...vmi.spec,
@@ -147,12 +197,14 @@ test("a network of Multus is refused with that reason where there is no Multus, 
   expect(status?.conditions).toContainEqual(
     expect.objectContaining({ type: "Synchronized", status: "False", reason: "FailedCreate" }),
   );
-  expect(error?.message).toMatch(/^spec\.networks\[1\]\.multus: this cluster has no Multus/);
+  expect(error?.message).toMatch(
+    /^spec\.networks\[1\]\.multus: Multus, which gives Pods more networks, is not installed/,
+  );
   const pod = { ...sampleView(), isWithoutMultus: true };
   expect(plan(pod).writes.map(said)).toContain("create pods");
 });
 
-/** A VMI and its Pod about which all is said. */
+/** A VMI and its Pod with nothing left to write. */
 function settled(): VmiView {
   const vmi = sampleVmi({
     phase: "Running",
@@ -181,11 +233,11 @@ function settled(): VmiView {
   return sampleView({ vmi, pods: [{ ...pod, status: { ...pod.status, conditions } }] });
 }
 
-test("nothing is written about a VMI of which all is said", () => {
+test("writes nothing about a VMI that is up to date", () => {
   expect(plan(settled()).writes).toEqual([]);
 });
 
-test("conditions are tested as they are stored, not as somebody would write them", () => {
+test("tests conditions as they are stored, whatever form their writer chose", () => {
   const view = settled();
   const [pod] = view.pods;
   const conditions = [{ type: "Ready", status: "False", reason: "ContainersNotReady" }];
@@ -199,7 +251,7 @@ test("conditions are tested as they are stored, not as somebody would write them
   });
 });
 
-test("what changes about a Pod's labels and annotations is one write", () => {
+test("changes a Pod's labels and annotations in one write", () => {
   const view = settled();
   const { vmi } = view;
   const moved = {
@@ -222,7 +274,7 @@ test("what changes about a Pod's labels and annotations is one write", () => {
   ]);
 });
 
-test("a VMI that was never looked at gets the version of the API with its first write; step by step, with one of its own", () => {
+test("a new VMI gets the API version with its first write; in single steps, with a separate one", () => {
   const vmi = sampleVmi();
   const unseen = { ...vmi, metadata: { ...vmi.metadata, annotations: {} } };
   const { writes } = plan(sampleView({ vmi: unseen }), stepByStep);

@@ -15,15 +15,16 @@ export interface VmiPlan extends Plan {
   /** As it should be; absent if there is no VMI. */
   readonly status?: VirtualMachineInstanceStatus;
   readonly metadata?: ObjectMeta;
-  /** Nothing is planned: what is to be decided needs a view that was read live. */
+  /** Nothing is planned: the decision needs a view that was read live. */
   readonly needsLiveRead?: true;
 }
 
 /**
- * What to do about a VMI: its Pods, the Pods that attach its volumes, and its status until a node agent takes over.
+ * Decides what to do about a VMI: its Pods, the Pods that attach its volumes, and its status until
+ * a node agent takes over.
  *
  * @param now milliseconds since the epoch.
- * @param outcomes of the first writes, if the plan is made again after a refusal; see `carryOut`.
+ * @param outcomes of the first writes, if the plan is made again after a refusal; see `carryOut`
  */
 export function planVmi(
   view: VmiView,
@@ -41,7 +42,7 @@ export function planVmi(
 
 const nothing: Plan = { writes: [], events: [] };
 
-/** Lets go of Pods, also of those whose VMI is gone. */
+/** Releases Pods, including those whose VMI is gone. */
 function forgetEnded(
   { grant }: VmiView,
   { cluster, profile }: VmiPlanConfig,
@@ -69,7 +70,7 @@ function decide(pass: VmiPass): PlanError | undefined {
   return { kind: "sync", reason: failure.reason, message: failure.message };
 }
 
-/** Written in this version of the API: the API server then stores it so, too. */
+/** Written in this version of the API, so that the API server stores it in this version. */
 const apiVersion = "v1";
 
 function hasSeenVersion({ annotations, names }: VmiPass): boolean {

@@ -12,7 +12,7 @@ import { podName } from "./pod-writes.ts";
 import { withSynced } from "./synced-keys.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** Annotations by which the descheduler and whoever moves Pods for it agree. */
+/** Annotations through which the descheduler and whoever moves Pods for it coordinate. */
 const descheduler = {
   requestEvictOnly: "descheduler.alpha.kubernetes.io/request-evict-only",
   evictionInProgress: "descheduler.alpha.kubernetes.io/eviction-in-progress",
@@ -20,11 +20,11 @@ const descheduler = {
   preferNoEviction: "descheduler.alpha.kubernetes.io/prefer-no-eviction",
 } as const;
 
-/** What came of keeping a Pod's labels and annotations up to date. */
+/** The outcome of updating a Pod's labels and annotations. */
 export interface PodMetadataSync {
-  /** The Pod as it is afterwards. */
+  /** The Pod afterwards. */
   readonly pod: PodObject;
-  /** What the guest's life needs was refused: networks, evictions. */
+  /** What the running guest needs was refused: networks, evictions. */
   readonly live?: Refusal;
   /** What follows from the VMI's own labels and annotations was refused. */
   readonly mirrored?: Refusal;
@@ -45,7 +45,7 @@ export function syncPodMetadata(pass: VmiPass, pod: PodObject, isLive: boolean):
     ...mapPatch(["metadata", "annotations"], annotations, mirrored),
   ];
   if (operations.length === 0) return { pod };
-  // Of a Pod, unlike of a custom resource, a write of the status takes labels and annotations as well.
+  // For a Pod, unlike a custom resource, a write of the status also changes labels and annotations.
   const gate = isLive && !pass.config.stepByStep ? unpausedChange(pass, pod) : undefined;
   const refusal = pass.draft.write({
     kind: "patch",
@@ -84,7 +84,7 @@ function liveAnnotations({ vmi, config }: VmiPass, pod: PodObject): TextMap {
   return annotations;
 }
 
-/** Whether somebody asked for the guest to leave its node. */
+/** Whether somebody asked the guest to leave its node. */
 export function isMarkedForEviction({ status }: VirtualMachineInstance): boolean {
   return Boolean(status?.evacuationNodeName);
 }
@@ -108,7 +108,7 @@ function mirroredAnnotations(pass: VmiPass, current: TextMap): TextMap {
 function mirroredLabels(pass: VmiPass, { metadata, spec }: PodObject, isLive: boolean): TextMap {
   const { config, names, vmi } = pass;
   const { nodeName, outdatedLauncherImage } = names.labels;
-  // A VMI that is about to be handed over gets this label with the same pass.
+  // A VMI that is about to be handed over gets this label in the same pass.
   const isNext = isLive && !config.stepByStep && !vmi.status?.nodeName && !pass.isBeingDeleted;
   const labels = isNext ? { ...pass.labels, [nodeName]: text(spec?.nodeName) } : pass.labels;
   const keys = [nodeName, outdatedLauncherImage, ...(config.syncedLabels ?? [])];

@@ -23,7 +23,7 @@ test.each([
   expect(isReady(pod(containers))).toBe(expected);
 });
 
-test("a launcher that ended well is going down, and has not failed", () => {
+test("a launcher that ended successfully is going down, and has not failed", () => {
   const done = pod([{ name: "compute", state: ended(0) }]);
   expect([isGoingDown(done), isFailing(done)]).toEqual([true, false]);
   const crashed = pod([{ name: "compute", state: ended(1) }]);

@@ -3,7 +3,7 @@ import type { ContainerSeen, PodObject } from "./cluster-objects.ts";
 
 const compute = "compute";
 
-/** Whether the Pod has ended, well or badly. */
+/** Whether the Pod has ended, successfully or not. */
 export function isDown({ status }: PodObject): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
@@ -13,7 +13,7 @@ export function isGoingDown(pod: PodObject): boolean {
   return isDown(pod) || Boolean(launcherIn(pod)?.state?.terminated) || isBeingDeleted(pod);
 }
 
-/** The same for a Pod that is meant to end by itself: an end without failure does not count. */
+/** The same for a Pod that is meant to end: an end without failure does not count. */
 export function isFailing(pod: PodObject): boolean {
   const exitCode = launcherIn(pod)?.state?.terminated?.exitCode ?? 0;
   return pod.status?.phase === "Failed" || exitCode !== 0 || isBeingDeleted(pod);
@@ -25,8 +25,8 @@ export function isBeingDeleted({ metadata }: PodObject): boolean {
 }
 
 /**
- * Whether the launcher can take a guest. The launcher's own readiness is the guest's, and Istio's proxy is
- * not ready before a Service selects the Pod: of these two only that they run counts.
+ * Whether the launcher can take a guest. The launcher's own readiness is the guest's, and Istio's
+ * proxy is not ready before a Service selects the Pod, so these two only have to run.
  */
 export function isReady(pod: PodObject): boolean {
   if (isGoingDown(pod) || pod.status?.phase !== "Running") return false;
@@ -40,7 +40,10 @@ export function isTemporary({ metadata }: PodObject, { annotations }: Names): bo
   return metadata?.annotations?.[annotations.ephemeralProvisioning] !== undefined;
 }
 
-/** When the launcher ended, in milliseconds since the epoch; undefined if it has not, or if nobody says when. */
+/**
+ * When the launcher ended, in milliseconds since the epoch; undefined if it has not ended, or the
+ * time is unknown.
+ */
 export function endedAt(pod: PodObject): number | undefined {
   const time = Date.parse(launcherIn(pod)?.state?.terminated?.finishedAt ?? "");
   return Number.isNaN(time) ? undefined : time;

@@ -9,11 +9,11 @@ export function reportReady(pass: VmiPass, pod: PodObject | undefined): void {
   const notReady = (reason: string, message: string): void =>
     pass.setCondition({ type, status: "False", reason, message });
   if (!pod || isTemporary(pod, pass.names)) {
-    notReady("PodNotExists", "there is no launcher Pod yet");
+    notReady("PodNotExists", "the launcher Pod does not exist yet");
   } else if (isGoingDown(pod)) {
     notReady("PodTerminating", "the launcher Pod is ending");
   } else if (!isRunning(pass.vmi)) {
-    notReady("GuestNotRunning", "the guest does not run yet");
+    notReady("GuestNotRunning", "the guest is not running yet");
   } else {
     const { status, reason, message } = findCondition(conditionsOf(pod), type) ?? {
       status: "False",

@@ -144,14 +144,14 @@ const succeeded = { phase: "Succeeded" } as const;
 const running = { phase: "Running", nodeName: "n1" } as const;
 const fresh = { vmi: granted(freeGrant, scheduling), pods: [samplePod()] };
 
-test("the Pod is granted with the write that hands the VMI over, and no other", () => {
+test("the write that hands over the VMI also grants the Pod", () => {
   const plan = planOf(fresh);
   expect(grantIn(plan)).toBe("Granted");
   expect(plan.status?.phase).toBe("Scheduled");
   expect(plan.writes.filter(({ resource }) => resource.plural !== "pods")).toHaveLength(1);
 });
 
-test("a cache grants nothing, deletes nothing and lets go of nothing: a live read is asked for", () => {
+test("a cache grants, deletes and releases nothing: a live read is requested", () => {
   const cached = { grant: { isLive: false } };
   const asked = { writes: [], events: [], needsLiveRead: true };
   expect(planOf({ ...fresh, ...cached })).toEqual(asked);
@@ -169,7 +169,7 @@ test("a Pod that is not granted stays unscheduled, and a condition says why", ()
   );
 });
 
-test("while a proof may still come nothing is said; then what a person must check", () => {
+test("says nothing while a proof may still come, then what a person must check", () => {
   const failed = granted(claimed, { phase: "Failed", nodeName: "n1" });
   const said = (plan: VmiPlan) =>
     plan.status?.conditions?.find(({ type }) => type === "Synchronized")?.message;
@@ -177,7 +177,7 @@ test("while a proof may still come nothing is said; then what a person must chec
   expect(said(planOf({ vmi: failed }))).toContain("virtkit fence confirm n1");
 });
 
-test("a grant ends, then its Pod goes, then its VMI", () => {
+test("first the grant ends, then its Pod is released, then its VMI", () => {
   const done = ending("Completed");
   const first = planOf({ vmi: granted(claimed, succeeded), pods: [done] });
   expect([grantIn(first), forgets(first), isHeld(first)]).toEqual(["Ended", false, true]);
@@ -187,7 +187,7 @@ test("a grant ends, then its Pod goes, then its VMI", () => {
   expect(isHeld(third)).toBe(false);
 });
 
-describe("a handover of which neither side is left", () => {
+describe("a handover with neither side left", () => {
   const left = (state: "HandingOver" | "Released" | "Committed", nodes: readonly unknown[]) => ({
     vmi: granted({ ...handingOver, state, target: { ...target, machineID: "m2" } }, running),
     pods: [ending("Completed")],
@@ -196,7 +196,7 @@ describe("a handover of which neither side is left", () => {
   const gone = [node(), { ...node("b2", "m2"), metadata: { name: "n2" } }];
 
   test.each(["HandingOver", "Released", "Committed"] as const)(
-    "%s: ends with both proofs, and the VMI has failed, in one write",
+    "%s: ends with both proofs, and the VMI fails in the same write",
     (state) => {
       const plan = planOf(left(state, gone));
       expect([grantIn(plan), plan.status?.phase]).toEqual(["Ended", "Failed"]);
@@ -205,7 +205,7 @@ describe("a handover of which neither side is left", () => {
     },
   );
 
-  test("both went with one node", () => {
+  test("both ended with one node", () => {
     const vmi = granted({ ...handingOver, target: { ...target, node: "n1" } }, running);
     expect(grantIn(planOf({ vmi, pods: [samplePod()], grant: { nodes: [node("b2")] } }))).toBe(
       "Ended",
@@ -213,26 +213,40 @@ describe("a handover of which neither side is left", () => {
   });
 
   test.each([
-    ["the target's boot goes on", [node(), { ...node("b1", "m2"), metadata: { name: "n2" } }]],
-    ["nothing is known of the target's node", [node()]],
-  ])("it stays where %s: the target may run", (_, nodes) => {
+    [
+      "the target is still in the same boot",
+      [node(), { ...node("b1", "m2"), metadata: { name: "n2" } }],
+    ],
+    ["nothing is known about the target's node", [node()]],
+  ])("is kept while %s: the target may run", (_, nodes) => {
     const plan = planOf(left("Released", nodes));
     expect([grantIn(plan), plan.status?.phase]).toEqual(["Released", "Running"]);
   });
 
-  test("it stays where the source may run", () => {
+  test("is kept where the source may run", () => {
     const plan = planOf({ ...left("HandingOver", gone), pods: [samplePod()] });
     expect([grantIn(plan), plan.status?.phase]).toEqual(["HandingOver", "Running"]);
   });
 
-  test("agents that saw both ends tell themselves how the guest ended", () => {
+  test("is left to agents that saw both ends", () => {
     const pods = [ending("Completed"), ending("Error", "containerd://2")];
     const vmi = granted(handingOver, running);
     const plan = planOf({ vmi, pods, grant: { nodes: [node()] } });
     expect([grantIn(plan), plan.status?.phase]).toEqual(["HandingOver", "Running"]);
   });
 
-  test("a cache does not decide it", () => {
+  test.each(["HandingOver", "Released"] as const)(
+    "%s: the controllers report it once the migration is over, because each agent assumes that the guest was on the other side",
+    (state) => {
+      const pods = [ending("Completed"), ending("Error", "containerd://2")];
+      const migrationState = { migrationUid: "mig-uid", completed: true, failed: true };
+      const vmi = granted({ ...handingOver, state } as Grant, { ...running, migrationState });
+      const plan = planOf({ vmi, pods, grant: { nodes: [node()] } });
+      expect([grantIn(plan), plan.status?.phase]).toEqual(["Ended", "Failed"]);
+    },
+  );
+
+  test("is not decided from a cache", () => {
     const scene = left("Released", gone);
     const plan = planOf({ ...scene, grant: { ...scene.grant, isLive: false } });
     expect(plan.needsLiveRead).toBe(true);
@@ -243,9 +257,9 @@ describe.each([
   ["Running", claimed],
   ["Scheduled", claimed],
   ["Scheduled", { ...counted, state: "Granted", podUID: "pod-uid" }],
-] as const)("a guest in phase %s, %o, on a node that is lost", (phase, grant) => {
+] as const)("a guest in phase %s, %o, on a lost node", (phase, grant) => {
   const vmi = granted(grant, { phase });
-  /** As a dead node leaves it: being deleted, and said to run. */
+  /** As a dead node leaves it: being deleted, and reported as running. */
   const pod: PodObject = {
     ...ending("", "containerd://1"),
     status: {
@@ -256,7 +270,7 @@ describe.each([
   const on = (...nodes: readonly object[]): VmiPlan =>
     planOf({ vmi, pods: [pod], grant: { nodes } });
 
-  test("has failed once the node is out of service, and its grant ends", () => {
+  test("fails once the node is out of service, and its grant ends", () => {
     const fenced = node("b1", "m1", "Unknown", true);
     const plan = on(fenced);
     expect(plan.status?.phase).toBe("Failed");
@@ -275,7 +289,7 @@ describe.each([
   ] as const;
   test.each([
     ...others,
-    // Of one that was not claimed yet nobody has said on which machine.
+    // If it was not claimed yet, nobody has said on which machine it runs.
     ...(grant.state === "Claimed"
       ? ([["another machine is out of service", node("b1", "m2", "Unknown", true)]] as const)
       : []),
@@ -284,30 +298,68 @@ describe.each([
   });
 });
 
-test("a VMI without a Pod object is kept as long as its end is not proven", () => {
+test("keeps a VMI without a Pod object until its end is proven", () => {
   expect(isHeld(planOf({ vmi: granted(claimed, succeeded) }))).toBe(true);
 });
 
-test("a grant that nobody ever got ends as this VMI's, for one of another VMI would be invalid", () => {
+test("a grant that nobody ever got ends as this VMI's, because another VMI's would be invalid", () => {
   expect(grantIn(planOf({ vmi: granted(freeGrant, scheduling, true) }))).toBe("Ended");
 });
 
-test("a Pod that no node ever got ends without proof", () => {
+describe("a target Pod that its kubelet rejected", () => {
+  const terminated = { exitCode: 137, reason: "ContainerStatusUnknown" };
+  const rejected: PodObject = {
+    ...ending(""),
+    status: {
+      phase: "Failed",
+      containerStatuses: [{ name: "compute", containerID: "", state: { terminated } }],
+    },
+  };
+  const movedOnce: Grant = { ...ended, epoch: 2, seq: 6 };
+  const elsewhere: Grant = { ...claimed, seq: 6, holder: target };
+
+  test.each([
+    ["has ended", movedOnce],
+    ["is another launcher's", elsewhere],
+  ])("is released without proof once the grant %s", (_, grant) => {
+    expect(forgets(planOf({ vmi: granted(grant, running), pods: [rejected] }))).toBe(true);
+  });
+
+  test.each([
+    ["names it", { ...claimed, seq: 6 }],
+    ["may still be claimed by it", { ...counted, seq: 6, state: "Granted", podUID: "pod-uid" }],
+    ["cannot be read", "{}"],
+  ] as const)("is kept while the grant %s", (_, grant) => {
+    expect(forgets(planOf({ vmi: granted(grant, running), pods: [rejected] }))).toBe(false);
+  });
+
+  test("is kept while its kubelet has a container of it", () => {
+    const pods = [ending("ContainerStatusUnknown", "containerd://7")].map((pod) => ({
+      ...pod,
+      status: { ...pod.status, phase: "Failed" },
+    }));
+    expect(forgets(planOf({ vmi: granted(movedOnce, running), pods }))).toBe(false);
+  });
+});
+
+test("a Pod that was never scheduled ends without proof", () => {
   const { status: _, ...pending } = samplePod({
     finalizers: [proofFinalizer],
     deletionTimestamp: "2026-01-01T00:00:00Z",
   });
   const unbound = { ...pending, spec: { containers: [] } };
   expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [unbound] }))).toBe(true);
-  // On a node something may have started that nobody has reported yet: perhaps a copy that was handed over.
+  // On a node something may have started that is not reported yet, perhaps a copy that was handed
+  // over.
   const movedOnce: Grant = { ...ended, epoch: 2, seq: 6 };
   expect(forgets(planOf({ vmi: granted(movedOnce, succeeded), pods: [pending] }))).toBe(false);
-  // Of a grant that was never handed over, the one who claimed it is proven to have ended, and nobody else can.
+  // If a grant was never handed over, only its claimer could run, and that one is proven to have
+  // ended.
   expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [pending] }))).toBe(true);
   const { deletionTimestamp: _stays, ...staying } = pending.metadata ?? {};
   const failed = { ...pending, metadata: staying, status: { phase: "Failed" } };
   expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [failed] }))).toBe(false);
-  // Of a grant that nobody ever got it follows that nothing ran, whatever the kubelet did not report.
+  // If nobody ever got a grant, nothing ran, whatever the kubelet did not report.
   const neverGranted: Grant = { ...ended, seq: 1 };
   expect(forgets(planOf({ vmi: granted(neverGranted, succeeded), pods: [pending] }))).toBe(true);
   const stranger = {
@@ -317,12 +369,14 @@ test("a Pod that no node ever got ends without proof", () => {
   expect(forgets(planOf({ vmi: granted(neverGranted, succeeded), pods: [stranger] }))).toBe(false);
 });
 
-test("a Pod whose VMI is gone goes, too, once its end is proven", () => {
+test("releases a Pod whose VMI is gone once its end is proven", () => {
   expect(forgets(planOf({ vmi: undefined, pods: [ending("Completed")] }))).toBe(true);
   expect(forgets(planOf({ vmi: undefined, pods: [ending("ContainerStatusUnknown")] }))).toBe(false);
 });
 
-/** For each guard that a controller asks: what it prevents here, and that this happens without it. */
+/**
+ * For each guard that a controller asks: what it prevents here, and that this happens without it.
+ */
 const stale = ending("Completed", "containerd://9", "old-vmi-uid");
 const unproven = ending("ContainerStatusUnknown", "containerd://9", "old-vmi-uid");
 const isGranted = (plan: VmiPlan) => grantIn(plan) === "Granted";
@@ -367,13 +421,32 @@ describe("every guard that a controller asks matters here", () => {
 });
 
 test.each([
-  ["another boot of the machine", over([node("b2")])],
+  ["another boot of the host", over([node("b2")])],
   ["the taint, while the Node is not Ready", over([node("b1", "m1", "False", true)])],
   ["the kubelet's report", { vmi: granted(claimed, succeeded), pods: [ending("Error")] }],
 ])("%s proves the end", (_, scene) => {
   expect(isEnded(planOf(scene))).toBe(true);
 });
 
-test("earlier Pods that are proven to have ended do not keep the first grant back", () => {
+test("earlier Pods that are proven to have ended do not hold up the first grant", () => {
   expect(isGranted(planOf({ ...fresh, pods: [samplePod(), stale] }))).toBe(true);
+});
+
+test("a Pod that the VM does not remember yet costs no live read while it is new, and is refused later", () => {
+  const vmi = granted(freeGrant, { phase: "Pending" });
+  const unremembered = { isLive: false, isRemembered: () => false };
+  const created = (secondsAgo: number): PodObject =>
+    samplePod({ creationTimestamp: new Date(sampleNow - secondsAgo * 1000).toISOString() });
+  const early = planOf({ vmi, pods: [created(1)], grant: unremembered });
+  expect(early).toMatchObject({ requeueAfterSeconds: 2 });
+  expect(early.needsLiveRead).toBeUndefined();
+  expect(early.writes.map(({ resource }) => resource.plural)).not.toContain(
+    "virtualmachineinstances",
+  );
+  expect(planOf({ vmi, pods: [created(3)], grant: unremembered }).needsLiveRead).toBe(true);
+  const late = planOf({ vmi, pods: [created(3)], grant: { ...unremembered, isLive: true } });
+  expect([grantIn(late), late.status?.conditions?.map(({ reason }) => reason)]).toEqual([
+    "Free",
+    expect.arrayContaining(["RunGrantRefused"]),
+  ]);
 });

@@ -19,20 +19,20 @@ import { conditionsOf, hasCondition } from "@virtkit/api/status";
 import type { TextMap } from "../plan/map-patch.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import type { GrantRules, GrantView } from "./grant-view.ts";
-import { evidenceOf, incarnationsOf, namedBy } from "./incarnations.ts";
+import { evidenceOf, incarnationsOf, namedBy, namesPod } from "./incarnations.ts";
 import { isControlledBy } from "./own-pods.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 
-/** Why a VMI is not let run, or not let go: the reason of its condition `Synchronized`. */
+/** Why a VMI may not run or is not released: the reason of its condition `Synchronized`. */
 export const grantRefused = "RunGrantRefused";
 
-/** What every grant says that somebody has got. */
+/** What every grant contains once somebody has it. */
 type Counted = Pick<Extract<ReadGrant, { state: "Claimed" }>, "vmiUID" | "epoch" | "seq">;
 
-/** The rules of production. */
+/** The rules used in production. */
 export const grantRules: GrantRules = { decide, mayDestroy, mayForget };
 
-/** The run grant in one pass: who may run the guest, and what may be done to Pods because of that. */
+/** The run grant in one pass: who may run the guest, and what may be done to Pods as a result. */
 export class RunGrant {
   readonly #vmi: VirtualMachineInstance;
   readonly #names: Names;
@@ -40,7 +40,7 @@ export class RunGrant {
   readonly #rules: GrantRules;
   #next: ReadGrant;
   #needsLiveRead = false;
-  /** As the VMI has it. */
+  /** The VMI's present grant. */
   readonly read: ReadGrant;
 
   constructor(vmi: VirtualMachineInstance, names: Names, view: GrantView) {
@@ -53,19 +53,24 @@ export class RunGrant {
     this.#next = this.read;
   }
 
-  /** The annotation with what was decided; none if that is nothing. */
+  /** The annotation with the decision; undefined if there is none. */
   get annotations(): TextMap {
     const next = this.#next;
     if (next === this.read || next.state === "Invalid") return {};
     return { [this.#annotation]: encodeGrant(next) };
   }
 
-  /** Whether something was to be decided that a cache must not decide. */
+  /** Whether there was a decision that must not be made from a cache. */
   get needsLiveRead(): boolean {
     return this.#needsLiveRead;
   }
 
-  /** Whether nothing runs, and nothing ever will for this VMI, and no Pod of it is left. */
+  /** What is decided next must not be decided from a cache. */
+  requireLiveRead(): void {
+    this.#isLive();
+  }
+
+  /** Whether nothing runs or ever will for this VMI, and it has no Pod left. */
   get isOver(): boolean {
     const isOwn = (pod: PodObject): boolean => isControlledBy(pod, this.#vmi);
     const looksOver = this.#next.state === "Ended" && !this.#view.pods.some(isOwn);
@@ -73,19 +78,22 @@ export class RunGrant {
   }
 
   /**
-   * Whether the guest went in a handover: both sides are proven to have ended, and at least one of them with its node, so
-   * that no agent there has seen it and will say so.
+   * Whether the guest was lost in a handover: both sides are proven to have ended, and nobody else will report it, because
+   * one of them ended with its node, or because the migration is over and each agent assumes that the guest was on the
+   * other side.
    */
   get isLost(): boolean {
     const { read } = this;
     if (!("target" in read) || "refused" in this.#rules.decide(read, this.#ending)) return false;
     const wentWithNode = this.#isProvenBy(this.#proofsOfNodes);
-    return namedBy(read).some((holder) => wentWithNode(read, holder)) && this.#isLive();
+    const isOver = this.#vmi.status?.migrationState?.completed === true;
+    const isUnseen = isOver || namedBy(read).some((holder) => wentWithNode(read, holder));
+    return isUnseen && this.#isLive();
   }
 
   /**
-   * Whether the guest of a Pod went with its node, of which somebody says that it is off: then no agent will ever say so. That
-   * of a node which is in another boot is left to its agent, which is there again.
+   * Whether a Pod's guest was lost with its node, which is reported to be off: then no agent will
+   * ever say so. If the node has rebooted, its agent is back and reports the end.
    */
   isFencedIn(pod: PodObject): boolean {
     const { read } = this;
@@ -98,10 +106,10 @@ export class RunGrant {
   }
 
   get #proofsOfNodes(): readonly ProofOfEnd[] {
-    return this.#view.nodes.flatMap((node) => proofsFromNode(node, this.#names));
+    return this.#view.nodes.flatMap(proofsFromNode);
   }
 
-  /** Whether one that had claimed the guest would be proven to have ended. */
+  /** Whether a holder that had claimed the guest would be proven to have ended. */
   #isProvenBy(proofs: readonly ProofOfEnd[]) {
     const request = { ...this.#ending, proofs };
     return ({ vmiUID, epoch, seq }: Counted, holder: Holder): boolean =>
@@ -113,13 +121,18 @@ export class RunGrant {
     return (this.read.state === "Invalid" ? 0 : this.read.epoch) + 1;
   }
 
-  /** Lets the VMI's Pod claim the guest; else says why not. */
+  /** Whether the caches show that the VM does not remember a Pod yet: then it cannot be granted. */
+  isUnremembered(pod: PodObject): boolean {
+    return !this.#view.isLive && !this.#view.isRemembered(text(pod.metadata?.uid));
+  }
+
+  /** Lets the VMI's Pod claim the guest, or returns why not. */
   giveTo(pod: PodObject): SyncFailure | undefined {
     const podUID = text(pod.metadata?.uid);
     if (this.read.state === "Granted" && this.read.podUID === podUID) return undefined;
     if (!this.#isLive()) return undefined;
     const { pods } = this.#view;
-    const proofs = evidenceOf(this.#view, this.#names);
+    const proofs = evidenceOf(this.#view);
     const remembered = this.#view.remembered.map(({ holder, proofs: own }) => ({
       holder,
       proofs: [...own, ...proofs],
@@ -138,12 +151,17 @@ export class RunGrant {
     });
   }
 
-  /** Whether the guest is being handed over by this migration. */
+  /** Whether the guest may run in a Pod, leave it, or arrive there. */
+  isFor(pod: PodObject): boolean {
+    return namesPod(this.read, pod);
+  }
+
+  /** Whether this migration is handing over the guest. */
   isHandedOver(migrationUID: string): boolean {
     return "target" in this.#next && this.#next.migrationUID === migrationUID;
   }
 
-  /** Lets the target of a migration receive the guest; else says why not. */
+  /** Lets the target of a migration receive the guest, or returns why not. */
   handOver(handover: {
     readonly target: Holder;
     readonly migrationUID: string;
@@ -155,25 +173,25 @@ export class RunGrant {
   }
 
   /**
-   * Ends the grant, if it is proven that nothing runs. Else says who may still run, once no proof is to be
-   * expected any more.
+   * Ends the grant if it is proven that nothing runs. Otherwise returns who may still run, once no
+   * proof can be expected any more.
    */
   end(): SyncFailure | undefined {
     if (this.read.state === "Ended") return undefined;
     const request = this.#ending;
     const isRefused = "refused" in this.#rules.decide(this.read, request);
-    // A cache is enough to see that nothing is to be done yet.
+    // A cache is enough to see that there is nothing to do yet.
     if ((isRefused && this.#isProofDue()) || !this.#isLive()) return undefined;
     return this.#swap(request);
   }
 
-  /** The request to end the grant, with all that is known of ends. */
+  /** The request to end the grant, with everything that is known about ends. */
   get #ending(): Extract<GrantRequest, { kind: "end" }> {
-    const proofs = evidenceOf(this.#view, this.#names);
+    const proofs = evidenceOf(this.#view);
     return { kind: "end", vmiUID: text(this.#vmi.metadata?.uid), proofs };
   }
 
-  /** Whether the kubelets of those that the grant names are there, and will report. */
+  /** Whether the kubelets of the holders that the grant names are alive and will report. */
   #isProofDue(): boolean {
     const { pods, nodes } = this.#view;
     const named = namedBy(this.read);
@@ -187,10 +205,13 @@ export class RunGrant {
     return named.length > 0 && named.every(isReporting);
   }
 
-  /** Whether a Pod of this VMI, which is to end, may be deleted; if not, why not. */
-  refuseDeletion(pod: PodObject): string | undefined {
+  /**
+   * Why a Pod of this VMI may not be deleted; undefined if it may. A Pod that may have the guest may be deleted only if the
+   * VMI itself must end.
+   */
+  refuseDeletion(pod: PodObject, { isEnding }: { readonly isEnding: boolean }): string | undefined {
     if (!this.#isLive()) return "the run grant was read from a cache";
-    const proofs = evidenceOf(this.#view, this.#names);
+    const proofs = evidenceOf(this.#view);
     for (const holder of incarnationsOf(pod, this.read, this.#view)) {
       const refused = this.#rules.mayDestroy({
         holder,
@@ -199,7 +220,7 @@ export class RunGrant {
         released: false,
         proofs,
         by: "controller",
-        ending: true,
+        ending: isEnding,
       });
       if (refused) return refused.reason;
     }
@@ -223,7 +244,10 @@ export class RunGrant {
   }
 }
 
-/** @param remembered what to check of that which only the VM remembers, where nobody knows its node */
+/**
+ * @param remembered what to check about holders that only the VM remembers, if their node is
+ * unknown
+ */
 function refusedGrant(
   { refused, reason, whatAPersonMustCheck }: Refused,
   remembered: string | undefined,

@@ -1,7 +1,7 @@
-/** Why the VMI cannot be brought to where it should be. */
+/** Why the VMI cannot be brought to its desired state. */
 export interface SyncFailure {
   readonly reason: string;
   readonly message: string;
-  /** Nothing is to be tried again: what is missing will show by itself when it comes. */
+  /** Nothing to try again: the missing object triggers a pass when it appears. */
   readonly isWaiting?: boolean;
 }

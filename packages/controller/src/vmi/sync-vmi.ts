@@ -8,6 +8,7 @@ import {
   deleteAttachmentPods,
   deleteLaunchers,
   deleteOrphanedAttachmentPods,
+  deleteOrphanedTargets,
   deleteTemporaryPods,
 } from "./delete-pods.ts";
 import { reportLauncherImage } from "./launcher-facts.ts";
@@ -17,21 +18,22 @@ import { isBeingDeleted, isReady, isTemporary } from "./pod-state.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** What was done about a VMI's Pods. */
+/** The outcome for a VMI's Pods. */
 export interface Synced {
   /** The current Pod, or the one that was just created. */
   readonly pod?: PodObject | undefined;
-  /** Whether this pass created it: then there is nothing yet to keep up to date. */
+  /** Whether this pass created it: then there is nothing to update yet. */
   readonly isNew?: boolean;
-  /** Absent if labels and annotations of the Pod were not looked at. */
+  /** Absent if the labels and annotations of the Pod were not checked. */
   readonly metadata?: PodMetadataSync;
   readonly failure?: SyncFailure | undefined;
 }
 
-/** Brings the Pods to where the VMI wants them. */
+/** Brings the Pods to the state that the VMI wants. */
 export function syncVmi(pass: VmiPass): Synced {
   const pod = currentPod(pass.view);
   if (pass.isBeingDeleted) return { pod, failure: deleteLaunchers(pass) };
+  deleteOrphanedTargets(pass);
   if (isFinal(pass.vmi)) return { pod, failure: deleteAttachmentPods(pass) };
   deleteOrphanedAttachmentPods(pass);
   const volumes = volumesReady(pass);

@@ -1,8 +1,8 @@
 import type { TextMap } from "../plan/map-patch.ts";
 
 /**
- * A map with some keys as another map has them: set, or removed. `example.com/*` stands for every key with
- * that start; a bare `*` would take over everything and counts for nothing.
+ * A map that has some keys as another map has them: set, or removed. `example.com/*` stands for
+ * every key with that prefix; a bare `*` would take over everything and is ignored.
  */
 export function withSynced(map: TextMap, source: TextMap, patterns: readonly string[]): TextMap {
   const synced: Record<string, string> = { ...map };

@@ -3,7 +3,7 @@ import type { LabelledObject } from "./cluster-objects.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** Whether the guest must be told a TSC frequency: to boot, or to be able to migrate. */
+/** Whether the guest needs a TSC frequency, to boot or to be migratable. */
 export function tscNeed({ vmi }: VmiPass): "boot" | "migration" | undefined {
   const { architecture, domain } = vmi.spec;
   if (architecture !== "amd64") return undefined;
@@ -14,7 +14,7 @@ export function tscNeed({ vmi }: VmiPass): "boot" | "migration" | undefined {
   return domain.features?.hyperv?.reenlightenment?.enabled === true ? "migration" : undefined;
 }
 
-/** Whether the Pod has to wait for the frequency that the guest gets. */
+/** Whether the Pod has to wait for the guest's frequency. */
 export function lacksTscHint(pass: VmiPass): boolean {
   return pass.vmi.status?.topologyHints === undefined && tscNeed(pass) !== undefined;
 }
@@ -35,7 +35,7 @@ export function hintTscFrequency(pass: VmiPass): SyncFailure | undefined {
   return undefined;
 }
 
-/** The lowest frequency of the nodes that take VMIs or have some; 0 if none tells its frequency. */
+/** The lowest frequency of the nodes that accept or have VMIs; 0 if none reports its frequency. */
 function lowestFrequency({ view, names }: VmiPass): number {
   const inUse = new Set(view.vmis().map(({ status }) => text(status?.nodeName)));
   const label = `${names.nodeLabels.cpuTimer}tsc-frequency`;

@@ -17,7 +17,7 @@ import type { PodObject } from "./cluster-objects.ts";
 export interface VmMemory {
   isRemembered(podUID: string): boolean;
   readonly remembered: readonly EarlierHolder[];
-  /** What a person must check where nobody can prove the end of what is remembered. */
+  /** What a person must check if the end of what is remembered cannot be proven. */
   readonly advice?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function vmMemory(
   const memory = readMemory(vm, names);
   const condition = names.own(runMemoryCondition);
   if ("problem" in memory) {
-    const advice = `what the VM remembers cannot be read (${memory.problem}): make sure that no guest of it runs; then remove the condition ${condition} from its status`;
+    const advice = `what the VM remembers cannot be read (${memory.problem}): make sure that no guest of this VM runs; then remove the condition ${condition} from its status`;
     const remembered = [{ holder: unprovable("unknown"), proofs: [] }];
     return { isRemembered: () => false, remembered, advice };
   }
@@ -44,7 +44,7 @@ export function vmMemory(
   const unknown = earlier.filter((each) => holdersOf(each, pods).some(({ node }) => node === ""));
   const advice =
     unknown.length > 0
-      ? `VMI ${unknown.map(({ vmiUID }) => vmiUID).join(", ")} of this VM was removed by force before anybody knew where it ran: make sure that its guest runs nowhere; then remove the condition ${condition} from the VM's status`
+      ? `VMI ${unknown.map(({ vmiUID }) => vmiUID).join(", ")} of this VM was removed by force before its node was known: make sure that its guest does not run anywhere; then remove the condition ${condition} from the VM's status`
       : undefined;
   return {
     isRemembered: (podUID) => run !== undefined && isOf(run, podUID, isFirst(vmi, names)),
@@ -55,7 +55,7 @@ export function vmMemory(
   };
 }
 
-/** The VM that a VMI names as its controller is this one, by UID. */
+/** Whether this VM is the one that the VMI names as its controller, by UID. */
 function isOfVm(
   vmi: VirtualMachineInstance,
   vm: { readonly metadata?: ObjectMeta | undefined },
@@ -64,7 +64,7 @@ function isOfVm(
   return owner?.kind === "VirtualMachine" && owner.uid === vm.metadata?.uid;
 }
 
-/** Before the first claim any Pod of the VMI is remembered; later only those that are named. */
+/** Before the first claim every Pod of the VMI is remembered; later only those that are named. */
 function isOf({ pods }: RememberedRun, podUID: string, isFirstGrant: boolean): boolean {
   return pods ? pods.some((pod) => pod.podUID === podUID) : isFirstGrant;
 }
@@ -76,8 +76,8 @@ function isFirst({ metadata }: VirtualMachineInstance, names: Names): boolean {
 }
 
 /**
- * What may still run of an earlier VMI. A Pod that is still there is among those that are listed; one that is not,
- * and that was never seen to claim, nobody can prove anything about.
+ * What may still run of an earlier VMI. A Pod that still exists is among those that are listed.
+ * Nobody can prove anything about one that is gone and was never seen to claim.
  */
 export function holdersOf(run: RememberedRun, pods: readonly PodObject[]): readonly Holder[] {
   if (!run.pods) return [unprovable("unknown")];

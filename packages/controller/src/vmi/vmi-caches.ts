@@ -14,7 +14,10 @@ import type {
 } from "./cluster-objects.ts";
 import { controllerOf } from "./own-pods.ts";
 
-/** The caches that a view of a VMI is made from. Those of projects that are not installed are left out. */
+/**
+ * The caches that a view of a VMI is built from. Those of projects that are not installed are left
+ * out.
+ */
 export interface VmiCaches {
   readonly vmis: ObjectSource<VirtualMachineInstance>;
   readonly vms: ObjectSource<LabelledObject>;
@@ -35,12 +38,12 @@ export interface VmiCaches {
 
 /** How the cache of Pods must be indexed. */
 export const podIndexes = {
-  /** By the UID of whatever controls the Pod. */
+  /** By the UID of the Pod's controller. */
   controller: ({ metadata }: PodObject): readonly string[] => {
     const uid = text(controllerOf(metadata)?.uid);
     return uid === "" ? [] : [uid];
   },
-  /** By the name of the VMI that the Pod was made for, whether that VMI is there or not. */
+  /** By the name of the VMI that the Pod was made for, whether or not that VMI exists. */
   vmi: ({ metadata }: PodObject): readonly string[] => {
     const owner = controllerOf(metadata);
     if (owner?.kind !== "VirtualMachineInstance") return [];
@@ -59,7 +62,7 @@ export const claimIndexes = {
 
 /** How the cache of migrations must be indexed. */
 export const migrationIndexes = {
-  /** By the VMI that is moved. */
+  /** By the VMI that moves. */
   vmi: ({ metadata, spec }: VirtualMachineInstanceMigration): readonly string[] => [
     `${text(metadata?.namespace)}/${text(spec?.vmiName)}`,
   ],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Fault, FaultWorld } from "./testing/fault-world.ts";
 
-/** What is done to a VMI, and how it must end: with this many guests and Pods. */
+/** What is done to a VMI, and how many guests and Pods there must be in the end. */
 interface Scenario {
   play(world: FaultWorld): Promise<void>;
   readonly guests: number;
@@ -22,7 +22,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     },
     guests: 0,
   },
-  "delete it while it starts": {
+  "a deletion while it starts": {
     play: async (world) => {
       await world.round();
       await stop(world);
@@ -47,7 +47,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     },
     guests: 1,
   },
-  "lose the node, and strip the Pod": {
+  "a lost node, and the Pod removed by force": {
     play: async (world) => {
       await world.settle();
       world.isolate();
@@ -60,7 +60,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     },
     guests: 1,
   },
-  "lose the node, and strip the VMI": {
+  "a lost node, and the VMI removed by force": {
     play: async (world) => {
       await world.settle();
       world.isolate();
@@ -71,7 +71,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     },
     guests: 1,
   },
-  "lose the node, and strip both": {
+  "a lost node, and both removed by force": {
     play: async (world) => {
       await world.settle();
       world.isolate();

@@ -19,7 +19,7 @@ import type { VmiView } from "./vmi-view.ts";
 const vmis = "virtualmachineinstances";
 const grantKey = names().own(grantAnnotation);
 const profile = virtkitLauncherProfile({ image: "launcher:1" });
-/** A VMI in a cluster whose kubelet and node agent do what they are told to. */
+/** A VMI in a cluster whose kubelet and node agent do what they are told. */
 function world() {
   const cluster = new SmallCluster();
   const events: string[] = [];
@@ -53,11 +53,11 @@ function world() {
   });
   const reconcile = () => reconciler({ namespace: "ns", name: "vm" });
   let frozen: VmiView | undefined;
-  /** From now on caches stay as they are. */
-  const freeze = (): void => {
-    frozen = view(false);
+  /** From now on the caches do not change. */
+  const freeze = (changes: Partial<VmiView> = {}): void => {
+    frozen = { ...view(false), ...changes };
   };
-  /** Until there is nothing more to do. */
+  /** Runs until there is nothing more to do. */
   const settle = async (): Promise<void> => {
     for (let before = -1; before !== cluster.calls.length; ) {
       before = cluster.calls.length;
@@ -97,7 +97,7 @@ function grantOf({ cluster }: World): Grant {
   return decodeGrant(metadata?.annotations?.[grantKey], "vmi-uid") as Grant;
 }
 
-/** The node agent writes phase and grant at once. */
+/** The node agent writes phase and grant in one write. */
 function agent({ cluster }: World, phase: VirtualMachineInstancePhase, grant: Grant): void {
   cluster.change<VirtualMachineInstance>(vmis, "vm", (vmi) => ({
     ...vmi,
@@ -136,15 +136,15 @@ function remove({ cluster }: World): void {
   }));
 }
 
-test("the calls from a new VMI until it is gone, one by one", async () => {
+test("the writes from a new VMI until it is gone, one by one", async () => {
   const given = world();
   const { cluster, events } = given;
   await start(given);
   expect(cluster.calls.splice(0)).toEqual([
     "create pods",
-    // It is ready: its readiness gate opens, and it says its node.
+    // It is ready: its readiness gate opens, and it names its node.
     "patch pods",
-    // The VMI is handed over, with the grant.
+    // The VMI is handed over with the grant.
     "patch virtualmachineinstances",
     // The guest runs: Ready.
     "patch virtualmachineinstances",
@@ -166,7 +166,7 @@ test("the calls from a new VMI until it is gone, one by one", async () => {
   expect([cluster.all("pods"), cluster.all(vmis)]).toEqual([[], []]);
 });
 
-test("a VMI that does not change costs nothing, however often it is looked at", async () => {
+test("an unchanged VMI costs nothing, however often it is looked at", async () => {
   const given = world();
   await start(given);
   const { cluster, reads } = given;
@@ -175,7 +175,7 @@ test("a VMI that does not change costs nothing, however often it is looked at", 
   expect([cluster.calls.length, reads.live]).toEqual(before);
 });
 
-test("a Pod that is force-deleted while its guest runs keeps the VMI, until the end is proven", async () => {
+test("a Pod that is force-deleted while its guest runs keeps the VMI until the end is proven", async () => {
   const given = world();
   const holder = await start(given);
   remove(given);
@@ -187,16 +187,24 @@ test("a Pod that is force-deleted while its guest runs keeps the VMI, until the 
   expect(kept.status?.phase).toBe("Failed");
   expect(kept.status?.conditions?.map(({ reason }) => reason)).toContain("RunGrantRefused");
   expect(grantOf(given)).toMatchObject({ state: "Claimed", holder });
-  // The node boots anew: whatever ran there has ended.
+  // The node reboots: whatever ran there has ended.
   given.reboot("b2");
   await given.settle();
   expect(given.cluster.all(vmis)).toEqual([]);
 });
 
-test("two controllers that see no Pod yet make one", async () => {
+test("two controllers that see no Pod yet create one", async () => {
   const given = world();
   given.freeze();
   const results = await Promise.allSettled([given.reconcile(), given.reconcile()]);
   expect(given.cluster.all("pods")).toHaveLength(1);
   expect(results.filter(({ status }) => status === "rejected")).toHaveLength(1);
+});
+
+test("a guest whose Pod is missing only from the caches has not failed", async () => {
+  const given = world();
+  await start(given);
+  given.freeze({ pods: [] });
+  await given.reconcile();
+  expect(given.cluster.find<VirtualMachineInstance>(vmis, "vm").status?.phase).toBe("Running");
 });

@@ -18,7 +18,7 @@ import { RunGrant } from "./run-grant.ts";
 import type { VmiPlanConfig } from "./vmi-plan-config.ts";
 import type { VmiView } from "./vmi-view.ts";
 
-/** One look at a VMI: what is known of it, and what it should become. */
+/** One pass over a VMI: what is known about it, and what it should become. */
 export class VmiPass {
   readonly view: VmiView;
   readonly vmi: VirtualMachineInstance;
@@ -26,14 +26,14 @@ export class VmiPass {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly draft: PlanDraft;
-  /** As it should be; the rules change it one after the other. */
+  /** The VMI as it should be; the rules change it one after the other. */
   status: VirtualMachineInstanceStatus;
   labels: TextMap;
   annotations: TextMap;
   finalizers: readonly string[];
-  /** The next step is near, and there is nothing to tell that could not be written with it. */
+  /** The next step is near, and there is nothing to report that could not be written with it. */
   isPostponed = false;
-  /** Absent where the plan is to be KubeVirt's. */
+  /** Absent if the plan should be KubeVirt's. */
   readonly grant: RunGrant | undefined;
 
   constructor(
@@ -81,12 +81,12 @@ export class VmiPass {
     return this.annotations[this.names.annotations.createMigrationTarget] === "true";
   }
 
-  /** Whether it receives one and does not know yet from where. */
+  /** Whether it receives a guest and does not know yet from where. */
   get isReceiverUnsynced(): boolean {
     return this.isReceiver && this.labels[this.names.labels.migrationTargetNodeName] === undefined;
   }
 
-  /** The time as objects write it. */
+  /** The time in the format of objects. */
   get time(): string {
     return new Date(this.now).toISOString().replace(/\.\d+Z$/, "Z");
   }

@@ -58,7 +58,7 @@ function sources(vmis: VmiCaches["vmis"]) {
 
 const name = { namespace: "ns", name: "vm" };
 
-test("a live view has the VMI and its launchers as they are now, and the rest from caches", async () => {
+test("a live view has the present VMI and launchers, and the rest from caches", async () => {
   const vmi = sampleVmi({ phase: "Scheduled" });
   const { cached, live } = sources({ ...empty(), get: () => ({ state: "present", object: vmi }) });
   expect(cached(name)?.vmi?.status?.phase).toBe("Scheduled");
@@ -72,7 +72,7 @@ test("a live view has the VMI and its launchers as they are now, and the rest fr
   ]);
 });
 
-test("nothing is read live for a view of which the rest is not known", async () => {
+test("reads nothing live while the rest of the view is unknown", async () => {
   const { cached, live } = sources(empty("unknown"));
   expect(cached(name)).toBeUndefined();
   await expect(live(name, {})).rejects.toMatchObject({ code: "CONTROLLER_NOT_SYNCED" });

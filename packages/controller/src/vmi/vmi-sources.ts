@@ -16,7 +16,9 @@ export interface VmiSourcesOptions {
   isBehind(vmi: ObjectName): boolean;
 }
 
-/** Caches for ordinary passes, and the API server for decisions that must not be made from a cache. */
+/**
+ * Caches for ordinary passes, and the API server for decisions that must not be made from a cache.
+ */
 export function vmiSources(options: VmiSourcesOptions): VmiSources {
   const { caches, client, names } = options;
   const cached = (vmi: ObjectName): VmiView | undefined =>
@@ -27,11 +29,11 @@ export function vmiSources(options: VmiSourcesOptions): VmiSources {
       const view = cached(name);
       if (!view) {
         const path = `${name.namespace}/${name.name}`;
-        const message = `not everything around VMI ${path} has been seen yet`;
+        const message = `the caches have not synced everything around VMI ${path} yet`;
         throw new ControllerError("CONTROLLER_NOT_SYNCED", message, { path });
       }
       const { vmi, vm, grant } = await liveGrantView(client, name, { names, signal });
-      // Pods that attach volumes hold no guest: what a cache knows of them will do.
+      // Pods that attach volumes hold no guest, so a cache is good enough for them.
       const attachments = view.pods.filter((pod) => podIndexes.vmi(pod).length === 0);
       return { ...view, vmi, vm, pods: [...grant.pods, ...attachments], grant };
     },

@@ -23,7 +23,9 @@ import type { Synced } from "./sync-vmi.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 import { isHandedOver } from "./vmi-write.ts";
 
-/** Works out the status of a VMI. An error says why it cannot be told, so that nothing is written. */
+/**
+ * Computes the status of a VMI. An error says why that is not possible; nothing is written then.
+ */
 export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefined {
   const { pod, failure } = synced;
   const launcher = pod && !isTemporary(pod, pass.names) ? pod : undefined;
@@ -53,7 +55,10 @@ export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefin
   return undefined;
 }
 
-/** Nobody may run the guest of a VMI that has ended, is to go or was lost: that is written down once it is proven. */
+/**
+ * Nobody may run the guest of a VMI that has ended, must end or was lost: that is recorded once it
+ * is proven.
+ */
 function endGrant(pass: VmiPass, launcher: PodObject | undefined): SyncFailure | undefined {
   const { grant, vmi, isBeingDeleted, draft } = pass;
   if (grant?.isLost) return grant.end();
@@ -63,22 +68,25 @@ function endGrant(pass: VmiPass, launcher: PodObject | undefined): SyncFailure |
   return wait > 0 ? undefined : grant.end();
 }
 
-/** How long the node agent has to write the end together with the phase; two who do it at once would collide. */
+/**
+ * How long the node agent has to write the end together with the phase; two writers at once would
+ * collide.
+ */
 const agentSeconds = 10;
 
-/** The seconds that are left to the node agent for what only a launcher that has ended needs. */
+/** The seconds left for the node agent to write what only an ended launcher needs. */
 function agentsTurn({ now }: VmiPass, launcher: PodObject): number {
   const ended = endedAt(launcher);
   return ended === undefined ? 0 : agentSeconds - (now - ended) / 1000;
 }
 
-/** Tells the Pod what it should know. One that was just created follows when it shows. */
+/** Tells the Pod what it should know. A new Pod is told once it appears. */
 function informPod(pass: VmiPass, { pod, isNew, metadata }: Synced): PlanError | undefined {
   if (!pod || isNew) return undefined;
   const { mirrored } = metadata ?? syncPodMetadata(pass, pod, false);
   const refusal = mirrorPaused(pass, pod) ?? mirrored;
   if (!refusal) return undefined;
-  const message = `the launcher Pod could not be kept up to date: ${refusal.message}`;
+  const message = `the launcher Pod could not be updated: ${refusal.message}`;
   return { kind: "other", reason: refusal.reason, message };
 }
 
@@ -87,12 +95,12 @@ function reportEviction(pass: VmiPass): void {
   if (!isMarkedForEviction(pass.vmi)) {
     pass.removeCondition(type);
   } else if (pass.condition(type)?.status !== "True") {
-    const message = `the VMI is to leave node ${pass.vmi.status?.evacuationNodeName}`;
+    const message = `the VMI must leave node ${pass.vmi.status?.evacuationNodeName}`;
     pass.setCondition({ type, status: "True", reason: type, message });
   }
 }
 
-/** `Synchronized` is there only while something stands in the way. */
+/** `Synchronized` exists only while something stands in the way. */
 function reportFailure(pass: VmiPass, failure: SyncFailure | undefined): void {
   const observed = failure && {
     status: "False",
@@ -109,7 +117,7 @@ function isGrantRefused(told: { readonly reason?: string } | undefined): boolean
   return told?.reason === grantRefused;
 }
 
-/** A phase that was passed within one write is told, too: it began with the Pod. */
+/** A phase that was skipped within one write is reported, too: it began with the Pod. */
 function reportPhaseTime(pass: VmiPass, launcher: PodObject | undefined): void {
   const { phase } = pass.status;
   const before = pass.vmi.status?.phase ?? "";

@@ -29,22 +29,22 @@ export interface VmiView {
   readonly storageProfiles: readonly StorageProfileObject[];
   /** Installations of CDI; its configuration counts if there is exactly one. */
   readonly cdi: { readonly instances: number; readonly config?: CdiConfigObject | undefined };
-  /** Whether the cluster has no Multus: then no Pod gets another network than its own. */
+  /** Whether the cluster has no Multus: then Pods only get the Pod network. */
   readonly isWithoutMultus?: boolean | undefined;
-  /** The cluster's nodes; asked for only if the guest needs a TSC frequency. */
+  /** The cluster's nodes; read only if the guest needs a TSC frequency. */
   nodes(): readonly LabelledObject[];
-  /** The cluster's VMIs; asked for only if the guest needs a TSC frequency or a VSOCK address. */
+  /** The cluster's VMIs; read only if the guest needs a TSC frequency or a VSOCK address. */
   vmis(): readonly VirtualMachineInstance[];
   /** For the launcher Pod. */
   readonly lookup: ClusterLookup;
   /**
-   * Whether this controller has written something that the view does not show yet: then it must not
-   * decide, for it would do the same again.
+   * Whether this controller has written something that the view does not show yet. It must not
+   * decide then, because it would do the same again.
    */
   readonly isBehind?: boolean;
   /**
-   * What decides who may run the guest. Without it the plan is KubeVirt's: Pods are deleted and VMIs let go
-   * by what Pod objects say.
+   * What decides who may run the guest. Without it the plan is KubeVirt's: Pods are deleted and
+   * VMIs released by what Pod objects say.
    */
   readonly grant?: GrantView;
 }

@@ -13,7 +13,7 @@ import type { PlannedWrite } from "../plan/plan.ts";
 import { vmiResource } from "../plan/resources.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** Parts of the status that stay this controller's when the node agent has taken the VMI over. */
+/** Parts of the status that stay this controller's after the node agent has taken over the VMI. */
 const sharedFields = [
   "volumeStatus",
   "conditions",
@@ -29,19 +29,21 @@ export function isHandedOver({ vmi }: VmiPass): boolean {
 }
 
 /**
- * The one write that brings the VMI to where it should be; nothing if it is there.
+ * The one write that brings the VMI to its desired state; undefined if it is there.
  *
- * While the VMI is this controller's alone, the write demands that nobody else has written it. Later each
- * part is written only if it is as it was seen; that is compared as the API server has it, so that an
- * empty field that somebody leaves out makes nothing fail.
+ * While only this controller writes the VMI, the write demands that nobody else has written it.
+ * Later each part is written only if it is as it was seen. It is compared as the API server has it,
+ * so that a left-out empty field does not make the write fail. But that a guest has ended is written
+ * only if nobody else has written anything: it may just have arrived on another node.
  */
 export function vmiWrite(pass: VmiPass): PlannedWrite | undefined {
   const { names, namespace, name } = pass;
   const changes = isHandedOver(pass) ? sharedChanges(pass) : ownChanges(pass);
   if (changes.length === 0) return undefined;
   const version = pass.vmi.metadata?.resourceVersion;
+  const isExclusive = !isHandedOver(pass) || (pass.grant !== undefined && !isSame(pass, "phase"));
   const demand: readonly JsonPatchOperation[] =
-    isHandedOver(pass) || version === undefined
+    !isExclusive || version === undefined
       ? []
       : [{ op: "test", path: "/metadata/resourceVersion", value: version }];
   return {
@@ -67,8 +69,8 @@ function ownChanges(pass: VmiPass): readonly JsonPatchOperation[] {
 }
 
 /**
- * What can wait for the next write: that a Pod is on its way, and that a VMI which is being deleted is not ready any
- * more. Nobody acts on these.
+ * What can wait for the next write: that a Pod is being created, and that a VMI which is being
+ * deleted is no longer ready. Nobody acts on these.
  */
 function canWait({ config, vmi, status, isBeingDeleted }: VmiPass, field: string): boolean {
   if (config.stepByStep) return false;
@@ -91,7 +93,7 @@ function sharedChanges(pass: VmiPass): readonly JsonPatchOperation[] {
   return [...status, ...metadata];
 }
 
-/** Conditions are the same if they say the same, whatever their times; interfaces in any order. */
+/** Conditions are equal if they say the same, whatever their times; interfaces in any order. */
 function isSame({ vmi, status }: VmiPass, field: (typeof sharedFields)[number]): boolean {
   if (field === "conditions") return sameConditions(conditionsOf(vmi), conditionsOf({ status }));
   if (field === "interfaces") {
@@ -134,7 +136,7 @@ function finalizerChanges(
   ];
 }
 
-/** Of a VMI that was handed over only the run grant is written, and only if it is as it was read. */
+/** After the handover of a VMI only the run grant is written, and only if it is as it was read. */
 function annotationChanges(pass: VmiPass): readonly JsonPatchOperation[] {
   const before = pass.vmi.metadata?.annotations;
   if (!isHandedOver(pass))

@@ -30,7 +30,7 @@ const controller: ActorMain = async ({ signal, ...parts }) => {
   await createControllers({ ...parts, config, parts: [vmiPart, nodePart] }).run({ signal });
 };
 
-/** The attachment Pods as the API server has them, and the volumes that guests use. */
+/** The attachment Pods in the API server, and the volumes that guests use. */
 interface World {
   readonly volumes: ScriptedVolumes;
   readonly attachments: Map<string, Pod>;
@@ -84,10 +84,10 @@ async function start(cluster: TestCluster): Promise<void> {
   await cluster.settle({ quiet });
 }
 
-/** Longer than the 20 s for which a disturbed controller sees nothing, or what is old. */
+/** Longer than the 20 s for which a disturbed controller sees nothing or an old state. */
 const quiet = 35_000;
 
-/** The user says which volumes the guest is to have, and gets them. */
+/** The user says which volumes the guest should have, and gets them. */
 async function plug(cluster: TestCluster, ...wanted: readonly string[]): Promise<void> {
   const user = cluster.client("user");
   const volumes = wanted.map((name) => ({
@@ -105,7 +105,7 @@ async function plug(cluster: TestCluster, ...wanted: readonly string[]): Promise
   expect(worldOf(cluster).attachments.size).toBe(wanted.length > 0 ? 1 : 0);
 }
 
-/** Runs the nodes' side of volumes beside a story. */
+/** Runs the nodes' part in volumes beside a story. */
 function withVolumes(story: Scenario["play"]): Scenario["play"] {
   return async (cluster) => {
     const over = new AbortController();
@@ -128,10 +128,13 @@ const scenario = (name: string, actors: Scenario["actors"], play: Scenario["play
   cluster: { guests: true, objects: crds() as unknown as KubeObject[] },
 });
 
-/** Kinds of perturbations repeat after 2 and after 3: each share has some of every kind. Eleven seeds have all. */
+/**
+ * The kinds of perturbation repeat every 2 and every 3, so each share has some of every kind.
+ * Eleven seeds cover all.
+ */
 const every = 11;
 
-test("volumes come and go under every crash, lost answer, lagging view and unobserved event", async () => {
+test("volumes come and go under every crash, lost answer, lagging view and missed event", async () => {
   const name = "volumes plugged and unplugged";
   const story = scenario(name, { controller }, async (cluster) => {
     await start(cluster);
@@ -152,7 +155,9 @@ test("volumes come and go under every crash, lost answer, lagging view and unobs
   }
 });
 
-/** Deletes each attachment Pod that does not carry exactly what the spec says, whatever uses it. */
+/**
+ * Deletes each attachment Pod that does not carry exactly what the spec says, even if it is in use.
+ */
 const naive: ActorMain = async ({ client, signal }) => {
   for await (const { type, object } of client.watch(vmis, { namespace: "default", signal })) {
     if (type === "BOOKMARK") continue;
@@ -166,7 +171,7 @@ const naive: ActorMain = async ({ client, signal }) => {
   }
 };
 
-test("the control: a controller that takes a Pod away before its volume is unmounted is found", async () => {
+test("control: a controller that deletes a Pod before its volume is unmounted is found", async () => {
   const played = perturbScenario(
     scenario("a Pod too early", { controller, naive }, async (cluster) => {
       await start(cluster);

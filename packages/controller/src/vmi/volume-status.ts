@@ -12,8 +12,8 @@ import { attachmentPodsOf } from "./own-pods.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
 /**
- * Shows the claims behind the volumes, and how far the hotplugged ones are. A text says why that is not
- * possible now.
+ * Shows the claims behind the volumes, and the progress of the hotplugged ones. A string says why
+ * that is not possible now.
  */
 export function reportVolumes(pass: VmiPass, launcher: PodObject): string | undefined {
   const { vmi, view } = pass;
@@ -49,7 +49,7 @@ export function reportVolumes(pass: VmiPass, launcher: PodObject): string | unde
   return undefined;
 }
 
-/** The guest's persistent state is no volume of the spec; older VMIs name it after its claim. */
+/** The guest's persistent state is not a volume of the spec; older VMIs name it after its claim. */
 function stateVolume(
   { view }: VmiPass,
   before: ReadonlyMap<string, VolumeStatus>,
@@ -74,7 +74,7 @@ function withClaim(
   const claim = claimNamed(view, claimNameOf(volume));
   if (!claim) return status;
   if (isUtility && isBlockClaim(claim.spec)) {
-    const message = `claim ${claim.metadata?.name} is a block device, and a utility volume holds files`;
+    const message = `claim ${claim.metadata?.name} is a block device, but a utility volume must hold files`;
     return { ...status, phase: "Pending", reason: "PVCNotReady", message };
   }
   const persistentVolumeClaimInfo = claimInfo(view, claim);

@@ -14,13 +14,13 @@ function cidOf(taken: readonly number[], own?: number): number | undefined {
   return pass.status.VSOCKCID;
 }
 
-test("the same VMI gets the same address, and the next one if it is taken", () => {
+test("gives the same VMI the same address, or the next one if it is taken", () => {
   const first = cidOf([]) ?? 0;
   expect(first).toBeGreaterThanOrEqual(3);
   expect(cidOf([])).toBe(first);
   expect(cidOf([first, first + 1])).toBe(first + 2);
 });
 
-test("an address that a VMI has stays", () => {
+test("keeps the address of a VMI", () => {
   expect(cidOf([], 1234)).toBe(1234);
 });

@@ -6,7 +6,7 @@ const firstCid = 3;
 const cidCount = 2 ** 32 - firstCid;
 
 /**
- * Gives the guest an address for VSOCK that no other VMI has. The search starts at a place that follows
+ * Gives the guest a VSOCK address that no other VMI has. The search starts at a place that follows
  * from the VMI's UID, so that the same plan gives the same address.
  */
 export function assignCid(pass: VmiPass): void {

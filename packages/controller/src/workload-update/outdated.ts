@@ -7,13 +7,13 @@ import { isDeleting } from "../plan/ownership.ts";
 import { storageObstacle } from "../vm/volume-obstacles.ts";
 import type { WorkloadConfig, WorkloadView } from "./workload-view.ts";
 
-/** VMIs by what is to be done about them. */
+/** VMIs by what to do about them. */
 export interface Workloads {
-  /** Those that are not as they should be, whether or not anything can be done. */
+  /** Those that are outdated, whether or not anything can be done. */
   readonly outdated: readonly VirtualMachineInstance[];
   readonly migratable: readonly VirtualMachineInstance[];
   readonly evictable: readonly VirtualMachineInstance[];
-  /** Those whose change was taken back, with the migrations that it had begun. */
+  /** Those whose change was reverted, with the migrations that it had started. */
   readonly aborted: readonly VirtualMachineInstance[];
 }
 
@@ -36,7 +36,7 @@ export function sortWorkloads(view: WorkloadView, config: WorkloadConfig, now: n
   return { outdated, migratable, evictable, aborted: [...aborted] };
 }
 
-/** Migrations of a VMI that an update has begun and that are not over. */
+/** Unfinished migrations of a VMI that an update has started. */
 export function updateMigrations(
   vmi: VirtualMachineInstance,
   { migrations }: WorkloadView,
@@ -52,7 +52,10 @@ export function updateMigrations(
   );
 }
 
-/** How many migrations take up one of the cluster's places: those of updates also while they wait for one. */
+/**
+ * How many migrations take up one of the cluster's places: those of updates do so even while they
+ * wait for one.
+ */
 export function activeMigrations({ migrations }: WorkloadView, { names }: WorkloadConfig): number {
   const isUpdate = (migration: VirtualMachineInstanceMigration): boolean =>
     isSet(
@@ -74,7 +77,7 @@ export function activeMigrations({ migrations }: WorkloadView, { names }: Worklo
   }).length;
 }
 
-/** Whether a change waits for a migration; one that changes volumes has word of its own. */
+/** Whether a change waits for a migration; a change of volumes has its own condition. */
 export function changeOf(vmi: VirtualMachineInstance): "volumes" | "other" | undefined {
   const conditions = conditionsOf(vmi);
   if (hasCondition(conditions, "VolumesChange", "True")) return "volumes";
@@ -85,7 +88,7 @@ export function changeOf(vmi: VirtualMachineInstance): "volumes" | "other" | und
   return isChanging ? "other" : undefined;
 }
 
-/** An image that is not known yet will be, once the VMI runs or has migrated. */
+/** An unknown image will be known once the VMI runs or has migrated. */
 function isOutdated(vmi: VirtualMachineInstance, launcherImage: string): boolean {
   const image = text(at(vmi, "status", "launcherContainerImageVersion"));
   return !isFinal(vmi) && image !== "" && image !== launcherImage;
@@ -95,7 +98,7 @@ function needsMigration(vmi: VirtualMachineInstance, config: WorkloadConfig, now
   return !isMigrating({ vmi, now }) && !mustAbort(vmi, config) && changeOf(vmi) !== undefined;
 }
 
-/** Whether migrations that an update has begun have lost their purpose. */
+/** Whether migrations that an update has started have lost their purpose. */
 function isTakenBack(
   vmi: VirtualMachineInstance,
   view: WorkloadView,
@@ -112,7 +115,7 @@ function mustAbort(vmi: VirtualMachineInstance, { names }: WorkloadConfig): bool
   return isSet(entry(at(vmi, "metadata", "annotations"), annotation));
 }
 
-/** A VMI whose volumes are being moved can migrate with them, though it could not without. */
+/** A VMI whose volumes are being moved can migrate with them, even if it could not without. */
 function canMigrate(vmi: VirtualMachineInstance): boolean {
   const isMigratable = objects(at(vmi, "status", "conditions")).some(
     ({ type, status }) => type === "LiveMigratable" && status === "True",

@@ -54,7 +54,7 @@ function viewOf(
   };
 }
 
-test("a VMI that can migrate does, one that cannot is evicted", () => {
+test("migrates a VMI that can migrate, and evicts one that cannot", () => {
   const plan = planWorkloadUpdate(viewOf([vmi("a"), vmi("b", { migratable: false })]), config, now);
   expect(writesOf(plan)).toEqual([
     "create virtualmachineinstancemigrations",
@@ -65,14 +65,14 @@ test("a VMI that can migrate does, one that cannot is evicted", () => {
   expect(plan.evictedAt).toBe(now);
 });
 
-test("evictions come in batches, with time between them", () => {
+test("evicts in batches, with time between them", () => {
   const vmis = Array.from({ length: 12 }, (_, n) => vmi(`v${n}`, { migratable: false }));
   expect(planWorkloadUpdate(viewOf(vmis), config, now).writes).toHaveLength(10);
   const soon = planWorkloadUpdate(viewOf(vmis, { lastEviction: now - 30_000 }), config, now);
   expect([soon.writes.length, soon.evictedAt]).toEqual([0, undefined]);
 });
 
-test("no more migrations are created than the cluster has places for", () => {
+test("creates no more migrations than the cluster has places for", () => {
   const vmis = Array.from({ length: 8 }, (_, n) => vmi(`v${n}`));
   const migrations = [
     {
@@ -85,7 +85,7 @@ test("no more migrations are created than the cluster has places for", () => {
   expect(plan.writes).toHaveLength(4);
 });
 
-test("the candidates are mixed, so that those that fail do not hold up all", () => {
+test("shuffles the candidates, so that failing ones do not block the others", () => {
   const numbers = [0.9, 0.1];
   const vmis = [vmi("a"), vmi("b")];
   const plan = planWorkloadUpdate(viewOf(vmis), config, now, [], {
@@ -95,7 +95,7 @@ test("the candidates are mixed, so that those that fail do not hold up all", () 
   expect(names).toEqual(["b", "a"]);
 });
 
-test("a change that was taken back ends its migration", () => {
+test("ends the migration of a change that was reverted", () => {
   const annotations = { [config.names.annotations.workloadUpdateMigration]: "" };
   const migrations = [
     { metadata: { name: "m", namespace: "ns", uid: "m", annotations }, spec: { vmiName: "a" } },
@@ -110,13 +110,13 @@ test("a change that was taken back ends its migration", () => {
   expect(taken.writes.at(-1)).toMatchObject({ kind: "delete", uid: "m" });
 });
 
-test("a VMI without a Pod is told of, and does not end the pass", () => {
+test("reports a VMI without a Pod and continues", () => {
   const vmis = [vmi("a", { migratable: false }), vmi("b", { migratable: false })];
   const plan = planWorkloadUpdate(viewOf(vmis, { pods: [podOf("b")] }), config, now);
   expect(reasonsOf(plan)).toEqual(["FailedEvict", "SuccessfulEvict"]);
 });
 
-test("a Pod that is gone counts as evicted, one that is guarded does not", () => {
+test("counts a missing Pod as evicted, but not a protected one", () => {
   const view = viewOf([vmi("a", { migratable: false })]);
   const gone = planWorkloadUpdate(view, config, now, [refused("NotFound")]);
   expect([reasonsOf(gone), gone.error]).toEqual([["SuccessfulEvict"], undefined]);
@@ -124,7 +124,7 @@ test("a Pod that is gone counts as evicted, one that is guarded does not", () =>
   expect(guarded.error).toMatchObject({ kind: "api", reason: "TooManyRequests" });
 });
 
-test("nothing is done while the cluster itself is being updated", () => {
+test("does nothing while the cluster itself is being updated", () => {
   const view = viewOf([vmi("a")]);
   const status = { phase: "Deployed", observedDeploymentID: "1", targetDeploymentID: "2" };
   const updating = { ...view, kubevirt: { ...view.kubevirt, status } };

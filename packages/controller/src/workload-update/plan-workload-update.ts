@@ -7,15 +7,15 @@ import { activeMigrations, sortWorkloads } from "./outdated.ts";
 import type { WorkloadConfig, WorkloadView } from "./workload-view.ts";
 import { WorkloadWrites } from "./workload-writes.ts";
 
-/** Seconds until VMIs that are not as they should be are looked at again. */
+/** Seconds until the next look at outdated VMIs. */
 const recheckSeconds = 30;
 
 const defaultBatch = 10;
 const defaultBatchInterval = 60_000;
 
-/** What is to be done about VMIs, and whether a batch of them is evicted. */
+/** What to do about VMIs, and whether a batch of them is evicted. */
 export interface WorkloadPlan extends Plan {
-  /** The time to remember as that of the last batch, if one is evicted. */
+  /** The time to remember for the last batch, if one is evicted. */
   readonly evictedAt?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface WorkloadPlan extends Plan {
  * reverted, the migration that it started is ended. Nothing is done while the cluster itself is being updated.
  *
  * @param now milliseconds since the epoch
- * @param outcomes of the writes so far, see `carryOut`
+ * @param outcomes of the writes so far; see `carryOut`
  * @param random from 0 up to, but not including, 1; shuffles the candidates, so that failing ones do not block the
  * others
  */

@@ -22,15 +22,16 @@ export interface WorkloadUpdateReconcilerOptions extends PlanRunner {
     readonly pods: ObjectSource<object>;
   };
   config(): WorkloadConfig;
-  /** The image that launchers are to have, as it is now. */
+  /** The present image for launchers. */
   launcherImage(): string;
   readonly random?: () => number;
   readonly wall?: () => Date;
 }
 
 /**
- * Looks at the VMIs of a cluster and updates outdated ones, with evictions in batches. It remembers when it evicted
- * the last batch; a new reconciler in another process may evict a batch at once.
+ * Makes one pass over the VMIs of a cluster and updates outdated ones, with evictions in batches.
+ * It remembers when it evicted the last batch; a new reconciler in another process may evict a
+ * batch at once.
  */
 export function workloadUpdateReconciler(
   options: WorkloadUpdateReconcilerOptions,
@@ -40,7 +41,8 @@ export function workloadUpdateReconciler(
 ) => Promise<ReconcileAnswer> {
   const { caches, random, wall = wallTime } = options;
   let lastEviction: number | undefined;
-  return async (name, { signal, runner = options } = {}) => {
+  return async (name, request = {}) => {
+    const { runner = options } = request;
     const key = `${name.namespace}/${name.name}`;
     const view = whenKnown((): WorkloadView | "absent" => {
       const kubevirt = knownObject(caches.kubevirts.get(name));
@@ -65,7 +67,7 @@ export function workloadUpdateReconciler(
     return runPlan(decide, runner, {
       key,
       about: about(view.kubevirt, vmResources(config.names).kubevirts),
-      signal,
+      request,
     });
   };
 }

@@ -6,7 +6,7 @@ import type {
 } from "@virtkit/api/schema";
 import type { KubeObject } from "@virtkit/kube";
 
-/** What a plan for workload updates needs to know of the cluster. */
+/** What a plan for workload updates needs to know about the cluster. */
 export type WorkloadConfig = Pick<ClusterConfig, "names" | "migrations">;
 
 /** The parts of a launcher Pod that matter here. */
@@ -22,7 +22,7 @@ export interface WorkloadView {
   readonly migrations: readonly VirtualMachineInstanceMigration[];
   /** Launcher Pods. */
   readonly pods: readonly LauncherPod[];
-  /** The image that launchers are to have. */
+  /** The present image for launchers. */
   readonly launcherImage: string;
   /** When the last batch was evicted, in milliseconds since the epoch; long ago by default. */
   readonly lastEviction?: number | undefined;

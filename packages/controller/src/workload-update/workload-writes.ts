@@ -13,7 +13,7 @@ import { vmResources } from "../plan/vm-resources.ts";
 import { changeOf, updateMigrations } from "./outdated.ts";
 import type { LauncherPod, WorkloadConfig, WorkloadView } from "./workload-view.ts";
 
-/** Carries out an update; all VMIs are tried, and the first error is the one that is told. */
+/** Carries out an update. Tries all VMIs and reports the first error. */
 export class WorkloadWrites {
   error: PlanError | undefined;
   readonly #draft: PlanDraft;
@@ -26,7 +26,7 @@ export class WorkloadWrites {
     this.#config = config;
   }
 
-  /** Says in the KubeVirt object how many VMIs are not as they should be. */
+  /** Writes to the KubeVirt object how many VMIs are outdated. */
   count(outdated: number): PlanError | undefined {
     const { kubevirt } = this.#view;
     const path = "/status/outdatedVirtualMachineInstanceWorkloads";
@@ -41,7 +41,7 @@ export class WorkloadWrites {
       operations,
     });
     if (!refusal) return undefined;
-    const message = `the number of outdated VMIs could not be noted: ${refusal.message}`;
+    const message = `the number of outdated VMIs could not be recorded: ${refusal.message}`;
     return { kind: "other", reason: refusal.reason, message };
   }
 
@@ -53,7 +53,12 @@ export class WorkloadWrites {
     });
     if (refusal) {
       this.error ??= apiError(refusal);
-      this.#tell(vmi, "Warning", "FailedCreate", `no migration was created: ${refusal.message}`);
+      this.#tell(
+        vmi,
+        "Warning",
+        "FailedCreate",
+        `a migration could not be created: ${refusal.message}`,
+      );
       return;
     }
     this.#tell(vmi, "Normal", "SuccessfulCreate", "a migration was created to update the VMI");
@@ -62,7 +67,7 @@ export class WorkloadWrites {
   evict(vmi: VirtualMachineInstance): void {
     const pod = currentPod(vmi, this.#view.pods);
     if (!pod) {
-      const message = "the VMI has no Pod that could be evicted";
+      const message = "the VMI has no Pod to evict";
       this.error ??= { kind: "other", reason: "FailedEvict", message };
       this.#tell(vmi, "Warning", "FailedEvict", message);
       return;
@@ -97,11 +102,11 @@ export class WorkloadWrites {
       });
       if (refusal) {
         this.error ??= apiError(refusal);
-        const message = `migration ${name} was not ended: ${refusal.message}`;
+        const message = `migration ${name} could not be ended: ${refusal.message}`;
         this.#tell(vmi, "Normal", "FailedChangeAbortion", message);
         continue;
       }
-      const message = `migration ${name} was ended, because the change was taken back`;
+      const message = `migration ${name} was ended, because the change was reverted`;
       this.#tell(vmi, "Normal", "SuccessfulChangeAbortion", message);
     }
   }
@@ -110,7 +115,10 @@ export class WorkloadWrites {
     return vmResources(this.#config.names);
   }
 
-  /** A label tells which migrations move volumes; a name that is too long for one is told by UID. */
+  /**
+   * A label says which migrations move volumes; a name that is too long for a label is replaced by
+   * the UID.
+   */
   #migrationOf(vmi: VirtualMachineInstance): KubeObject {
     const { annotations, labels } = this.#config.names;
     const { name, namespace } = nameOf(vmi);
@@ -139,7 +147,7 @@ export class WorkloadWrites {
   }
 }
 
-/** The newest Pod of a VMI on its node; on any node, while it has none. */
+/** The newest Pod of a VMI on its node; on any node while the VMI has none. */
 function currentPod(
   vmi: VirtualMachineInstance,
   pods: readonly LauncherPod[],

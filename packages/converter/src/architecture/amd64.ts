@@ -6,7 +6,7 @@ import { userAlias } from "../model/alias.ts";
 import type { Architecture } from "./architecture.ts";
 import { pciVirtioModel } from "./pci-virtio.ts";
 
-/** PCs: PCIe, SATA, VGA, SMBIOS, USB only where something is plugged into it. */
+/** PCs: PCIe, SATA, VGA, SMBIOS, and USB only if something uses it. */
 export const amd64: Architecture = {
   name: "amd64",
   osArch: "x86_64",
@@ -23,7 +23,7 @@ export const amd64: Architecture = {
   virtioModel: pciVirtioModel,
   scsiModel: (virtioModel) => virtioModel,
   needsUsb,
-  // bochs has no legacy VGA, which a BIOS draws on and EFI does not.
+  // bochs has no legacy VGA, which a BIOS needs and EFI does not.
   video: ({ firmware }, { bochsForEFIGuests }) =>
     bochsForEFIGuests && firmware?.bootloader?.efi
       ? { model: { type: "bochs", heads: 1 } }

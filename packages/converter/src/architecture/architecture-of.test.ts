@@ -7,7 +7,7 @@ describe("architectureOf", () => {
     expect(architectureOf(name).name).toBe(name);
   });
 
-  test.each(["riscv64", "", "toString"])("takes %j for amd64", (name) => {
+  test.each(["riscv64", "", "toString"])("treats %j as amd64", (name) => {
     expect(architectureOf(name).name).toBe("amd64");
   });
 });
@@ -24,7 +24,7 @@ describe("an architecture", () => {
     expect(domain.devices.controllers.find(({ type }) => type === "scsi")?.model).toBe(scsi);
   });
 
-  test("without PCI is not asked for transitional devices", () => {
+  test("without PCI does not use transitional devices", () => {
     const devices = { rng: {}, useVirtioTransitional: true };
     expect(domainWith({ devices }).devices.rng?.model).toBe("virtio-transitional");
     expect(domainWith({ architecture: "s390x", devices }).devices.rng?.model).toBe("virtio");

@@ -9,7 +9,7 @@ export interface Architecture {
   readonly name: "amd64" | "arm64" | "s390x";
   /** As libvirt names it. */
   readonly osArch: string;
-  /** Machine type of a VMI that names none. */
+  /** Machine type of a VMI that does not set one. */
   readonly defaultMachine: string;
   /** Whether CPUs can be plugged in later. */
   readonly hotplugsCpus: boolean;
@@ -27,13 +27,13 @@ export interface Architecture {
   readonly disablesPciHole64: boolean;
   /** Whether devices sit on PCIe ports. */
   readonly hasPcie: boolean;
-  /** Largest block size that a VMI may state, in bytes. */
+  /** Largest block size that a VMI may set, in bytes. */
   readonly maxBlockSize: number;
   virtioModel(transitional: boolean): string;
   scsiModel(virtioModel: string): string;
   needsUsb(devices: Devices, context: ConverterContext): boolean;
   video(spec: DomainSpec, context: ConverterContext): DomainVideo;
-  /** Inputs that a guest with a screen has besides those it asks for. */
+  /** Inputs that a guest with a display gets in addition to those that it asks for. */
   screenInputs(inputs: readonly Input[]): DomainInput[];
   /** @throws ConverterError if there is no such watchdog. */
   watchdog(watchdog: Watchdog): DomainWatchdog;

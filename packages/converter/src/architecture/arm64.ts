@@ -6,7 +6,7 @@ import { pciVirtioModel } from "./pci-virtio.ts";
 const keyboard: DomainInput = { type: "keyboard", bus: "usb" };
 const tablet: DomainInput = { type: "tablet", bus: "usb" };
 
-/** The `virt` machine: PCIe, always USB, a virtio screen, nothing of a PC's legacy. */
+/** The `virt` machine: PCIe, always USB, a virtio display, no PC legacy. */
 export const arm64: Architecture = {
   name: "arm64",
   osArch: "aarch64",
@@ -29,7 +29,7 @@ export const arm64: Architecture = {
       ? [{ ...keyboard }]
       : [{ ...tablet }, { ...keyboard }],
   watchdog() {
-    throw invalidVmi("spec.domain.devices.watchdog", "arm64 has no watchdog; remove it");
+    throw invalidVmi("spec.domain.devices.watchdog", "is not supported on arm64; remove it");
   },
   launchSecurity: () => undefined,
 };

@@ -16,7 +16,7 @@ export const s390x: Architecture = {
   disablesPciHole64: false,
   hasPcie: false,
   maxBlockSize: 4096,
-  // Both transitional models are PCI devices; this one is CCW where there is no PCI.
+  // Both transitional models are PCI devices; this one is CCW if there is no PCI.
   virtioModel: () => "virtio",
   scsiModel: () => "virtio-scsi",
   needsUsb: () => false,
@@ -34,6 +34,6 @@ export const s390x: Architecture = {
       address: undefined,
     };
   },
-  // A protected guest is told so by its devices' IOMMU; libvirt's own setting needs privileges.
+  // The IOMMU of its devices tells a protected guest that it is one; libvirt's own setting needs privileges.
   launchSecurity: () => undefined,
 };

@@ -11,7 +11,7 @@ const acpi = (tables: object): object => ({
 });
 
 describe("ACPI tables", () => {
-  test("are files of Secrets", () => {
+  test("are files from Secrets", () => {
     const { os } = domainWith(acpi({ slicNameRef: "lic", msdmNameRef: "lic" }));
     expect(os.acpi?.tables).toEqual([
       { type: "slic", path: "/var/run/kubevirt-private/secret/lic/slic.bin" },
@@ -23,7 +23,7 @@ describe("ACPI tables", () => {
     [{}, "spec.domain.firmware.acpi"],
     [{ slicNameRef: "none" }, "spec.domain.firmware.acpi.slicNameRef"],
     [{ msdmNameRef: "map" }, "spec.domain.firmware.acpi.msdmNameRef"],
-  ])("are an error as %j", (tables, path) => {
+  ])("fail with %j", (tables, path) => {
     expect(errorPath(acpi(tables))).toBe(path);
   });
 });

@@ -12,7 +12,7 @@ export const acpiTables: Configurator = {
     if (!acpi) return;
     if (!acpi.slicNameRef && !acpi.msdmNameRef) {
       const path = "spec.domain.firmware.acpi";
-      throw invalidVmi(path, "names no table; set slicNameRef or msdmNameRef, or remove it");
+      throw invalidVmi(path, "does not name a table; set slicNameRef or msdmNameRef, or remove it");
     }
     const volumes = vmi.spec.volumes ?? [];
     const tables: DomainAcpiTable[] = [];
@@ -30,7 +30,7 @@ function tableOf(
 ): DomainAcpiTable {
   const path = `spec.domain.firmware.acpi.${type}NameRef`;
   const volume = volumes.find((candidate) => candidate.name === name);
-  if (!volume) throw invalidVmi(path, `there is no volume "${name}"; add one with a Secret`);
-  if (!volume.secret) throw invalidVmi(path, `the volume "${name}" is no Secret; use one`);
+  if (!volume) throw invalidVmi(path, `volume "${name}" does not exist; add one with a Secret`);
+  if (!volume.secret) throw invalidVmi(path, `volume "${name}" is not a Secret; use one that is`);
   return { type, path: `${paths.secretDirectory(name)}/${type}.bin` };
 }

@@ -7,7 +7,7 @@ describe("bytesOf", () => {
     ["1Gi", 1073741824],
     ["1G", 1000000000],
     ["0", 0],
-    // What was a fraction loses a byte, as in KubeVirt.
+    // A fraction loses a byte, as in KubeVirt.
     ["1.5Gi", 1610612735],
     ["1000000000500m", 1000000000],
   ])("of %s is %d", (text, bytes) => {
@@ -25,16 +25,16 @@ describe("bytesOf", () => {
     );
   });
 
-  test("refuses less than nothing, with the path", () => {
-    expect(() => bytesOf(quantityFrom("-1Gi"), "spec.x")).toThrow(/spec\.x: -1Gi is below zero/);
+  test("refuses a negative amount, with the path", () => {
+    expect(() => bytesOf(quantityFrom("-1Gi"), "spec.x")).toThrow(/spec\.x: -1Gi is negative/);
   });
 });
 
-test("a quantity that is none is an error of its field", () => {
+test("names the field of an invalid quantity", () => {
   expect(() => quantityAt("1Zi", "spec.x")).toThrow(expect.objectContaining({ path: "spec.x" }));
 });
 
-test("small numbers are numbers", () => {
+test("returns small amounts as numbers", () => {
   expect(small(5n)).toBe(5);
   expect(small(2n ** 60n)).toBe(2n ** 60n);
 });

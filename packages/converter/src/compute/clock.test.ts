@@ -12,7 +12,7 @@ describe("clock", () => {
     expect(domainWith({ domain: { clock } }).clock).toMatchObject(expected);
   });
 
-  test("has timers in a fixed order, present unless they say otherwise", () => {
+  test("has timers in a fixed order, on by default", () => {
     const timer = {
       hyperv: { present: false },
       hpet: { tickPolicy: "merge" },
@@ -29,7 +29,7 @@ describe("clock", () => {
     ]);
   });
 
-  test("fixes the TSC frequency for guests that count on it, and only for those", () => {
+  test("sets the TSC frequency only for guests that need it", () => {
     const status = { topologyHints: { tscFrequency: 2_000_000_000 } };
     const invtsc = (policy: string): unknown =>
       domainWith({ status, domain: { cpu: { features: [{ name: "invtsc", policy }] } } }).clock;

@@ -53,7 +53,7 @@ function timerOf(
   };
 }
 
-/** Guests that count on a steady TSC, and those that Hyper-V tells about a changed one. */
+/** Guests that rely on a steady TSC, and those that Hyper-V notifies of a changed one. */
 function needsTscFrequency({ cpu, features }: DomainSpec): boolean {
   const invariant = (cpu?.features ?? []).some(
     ({ name, policy }) => name === "invtsc" && (policy === "require" || policy === "force"),

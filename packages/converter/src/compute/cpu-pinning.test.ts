@@ -22,7 +22,7 @@ const disks = (count: number): Changes => {
 };
 
 describe("CPU pinning", () => {
-  test("is not done without CPUs of its own", () => {
+  test("does nothing without dedicated CPUs", () => {
     expect(domainWith({ context: { cpuSet: [0], topology } }).cputune).toBeUndefined();
   });
 
@@ -41,7 +41,7 @@ describe("CPU pinning", () => {
     expect(domain.cputune?.vcpupin).toHaveLength(1);
   });
 
-  test("gives an isolated emulator a CPU, and two to an even number if the annotation asks", () => {
+  test("gives an isolated emulator a CPU, or two for an even number if the annotation asks for it", () => {
     const cpu = { cores: 2, isolateEmulatorThread: true };
     expect(domainWith(pinned(cpu, [0, 1, 2, 3])).cputune?.emulatorpin).toEqual({ cpuset: "2" });
     const annotations = { "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity": "" };
@@ -70,7 +70,7 @@ describe("CPU pinning", () => {
     expect(domain.cputune?.iothreadpin).toEqual([{ iothread: 1, cpuset: "1" }]);
   });
 
-  test("gives a thread pool CPUs of its own", () => {
+  test("gives a thread pool its own CPUs", () => {
     const domain = {
       ioThreadsPolicy: "supplementalPool",
       ioThreads: { supplementalPoolThreadCount: 2 },
@@ -96,8 +96,8 @@ describe("CPU pinning", () => {
       "spec.domain.ioThreadsPolicy",
     ],
     ["no topology", { ...pinned({ cores: 1 }, [0]), context: { cpuSet: [0] } }, "topology"],
-    ["no stated CPUs to share", pinned({}, [0, 1, 2, 3, 4, 5, 6, 7], disks(1)), "spec.domain.cpu"],
-  ])("is an error with %s", (_what, changes, path) => {
+    ["no number of CPUs", pinned({}, [0, 1, 2, 3, 4, 5, 6, 7], disks(1)), "spec.domain.cpu"],
+  ])("fails with %s", (_what, changes, path) => {
     expect(errorPath(changes)).toBe(path);
   });
 });

@@ -9,12 +9,12 @@ import { mapNumaCells } from "./numa.ts";
 export const cpuPinning: Configurator = {
   name: "cpu-pinning",
   summary:
-    "Host CPUs for the guest's CPUs, emulator and I/O threads, where the VMI has CPUs of its own.",
+    "Host CPUs for the guest's CPUs, emulator and I/O threads, if the VMI has dedicated CPUs.",
   configure(draft: Draft): void {
     const { vmi, spec, context, domain } = draft;
     if (!spec.cpu?.dedicatedCpuPlacement) return;
     if (!context.topology) {
-      throw invalidContext("topology", "is not known; dedicated CPUs need the node's topology");
+      throw invalidContext("topology", "is unknown; dedicated CPUs need the node's topology");
     }
     const pool = new CpuPool(context.cpuSet ?? [], context.topology, draft.topology.threads);
     const tune = pinVcpus(draft, pool);
@@ -39,22 +39,22 @@ function pinVcpus(draft: Draft, pool: CpuPool): DomainCpuTune {
   const { cpus, missing } = pool.takeCores({ ...topology, sockets }, !strict);
   if (missing > 0) {
     const message = strict
-      ? `${missing} core(s) fit no NUMA cell of the Pod's CPUs; ask for fewer, or for no guestMappingPassthrough`
-      : `the Pod's CPUs do not suffice: ${missing} core(s) have none`;
+      ? `${missing} core(s) do not fit into a NUMA cell of the Pod's CPUs; request fewer, or remove guestMappingPassthrough`
+      : `the Pod has too few CPUs: ${missing} core(s) have none`;
     throw invalidContext("cpuSet", message);
   }
   const vcpupin = cpus.map((cpu, vcpu) => ({ vcpu, cpuset: String(cpu) }));
   return { vcpupin, emulatorpin: undefined, iothreadpin: [] };
 }
 
-/** Tells the guest that spinning costs nobody else anything. */
+/** Tells the guest that it may spin, because it shares its CPUs with nobody. */
 function hintDedicated({ domain }: Draft): void {
   domain.features ??= {};
   domain.features.kvm ??= {};
   domain.features.kvm.hintDedicated = { state: "on" };
 }
 
-/** The pool has CPUs of its own, beyond the guest's. Returns how many. */
+/** The pool has its own CPUs, in addition to the guest's. Returns how many. */
 function pinThreadPool({ ioThreads }: Draft, pool: CpuPool, tune: DomainCpuTune): number {
   const count = ioThreads.pool ?? 0;
   for (let iothread = 1; iothread <= count; iothread++) {
@@ -73,7 +73,7 @@ function pinEmulator(
   if (!cpu.isolateEmulatorThread) return;
   const cpus = [takeThread(pool, "the emulator")];
   const even = (statedVcpus(cpu) + poolThreads) % 2 === 0;
-  // With one more CPU than an even number, hosts that give out whole cores waste a thread.
+  // With one CPU more than an even number, hosts that assign whole cores waste a thread.
   if (even && Object.hasOwn(annotations, names.annotations.emulatorThreadCompleteToEvenParity)) {
     cpus.push(takeThread(pool, "the emulator's second thread"));
   }
@@ -83,14 +83,14 @@ function pinEmulator(
 function takeThread(pool: CpuPool, user: string): string {
   const thread = pool.takeThread();
   if (thread !== undefined) return String(thread);
-  throw invalidContext("cpuSet", `no CPU of the Pod is left for ${user}`);
+  throw invalidContext("cpuSet", `the Pod has no CPU left for ${user}`);
 }
 
-/** I/O threads go where the emulator is, or onto the guest's CPUs in equal shares. */
+/** I/O threads run with the emulator, or on the guest's CPUs in equal shares. */
 function pinIoThreads({ context, domain }: Draft, cpu: CPU, tune: DomainCpuTune): void {
   const threads = domain.iothreads ?? 0;
   if (threads === 0) {
-    const message = "asks for I/O threads, and there is no disk to serve; remove the policy";
+    const message = "asks for I/O threads, but there is no disk to serve; remove the policy";
     throw invalidVmi("spec.domain.ioThreadsPolicy", message);
   }
   if (cpu.isolateEmulatorThread) {
@@ -98,7 +98,7 @@ function pinIoThreads({ context, domain }: Draft, cpu: CPU, tune: DomainCpuTune)
     return;
   }
   const vcpus = statedVcpus(cpu);
-  if (vcpus === 0) throw invalidVmi("spec.domain.cpu", "states no cores, sockets or threads");
+  if (vcpus === 0) throw invalidVmi("spec.domain.cpu", "sets no cores, sockets or threads");
   const available = context.cpuSet?.length ?? 0;
   if (threads < vcpus && vcpus > available) throw tooFewCpus(available);
   const shares = threads >= vcpus ? singleCpus(threads, vcpus) : evenShares(threads, vcpus);
@@ -112,7 +112,7 @@ function singleCpus(threads: number, vcpus: number): number[][] {
   return Array.from({ length: threads }, (_, at) => [(at + 1) % vcpus]);
 }
 
-/** Neighbouring CPUs; the first threads get one more where they do not come out even. */
+/** Neighbouring CPUs; the first threads get one more if the number is not even. */
 function evenShares(threads: number, vcpus: number): number[][] {
   const [size, larger] = [Math.floor(vcpus / threads), vcpus % threads];
   let next = 0;
@@ -128,5 +128,5 @@ function cpuset(cpuSet: readonly number[], places: readonly number[]): string {
 }
 
 function tooFewCpus(available: number): ConverterError {
-  return invalidContext("cpuSet", `has ${available} CPUs, and the I/O threads need more`);
+  return invalidContext("cpuSet", `has ${available} CPUs, but the I/O threads need more`);
 }

@@ -20,13 +20,13 @@ describe("CpuPool", () => {
     expect(take([1, 2, 4, 5], 1, 2)).toEqual({ cpus: [4, 5], missing: 0 });
   });
 
-  test("else in one cell, else anywhere if that is allowed", () => {
+  test("otherwise in one cell, or anywhere if that is allowed", () => {
     expect(take([1, 2, 4, 6], 2, 2)).toEqual({ cpus: [1, 2, 4, 6], missing: 0 });
     expect(take([3, 4, 6, 7], 2, 2)).toEqual({ cpus: [6, 7, 3, 4], missing: 0 });
     expect(take([3, 4, 6, 7], 2, 2, false)).toEqual({ cpus: [6, 7], missing: 1 });
   });
 
-  test("says how many cores got nothing", () => {
+  test("reports how many cores got nothing", () => {
     expect(take([0, 1], 3, 1)).toEqual({ cpus: [0, 1], missing: 1 });
     expect(take([], 2, 1)).toEqual({ cpus: [], missing: 2 });
   });

@@ -2,8 +2,8 @@ import type { NodeTopology } from "../context.ts";
 import type { CpuTopology } from "./cpu-topology.ts";
 
 /**
- * The host CPUs of a Pod, handed out so that the threads of a guest core stay together: on one
- * host core if they can, else in one NUMA cell, else (where that is allowed) anywhere.
+ * The host CPUs of a Pod, assigned so that the threads of a guest core stay together: on one host core if
+ * possible, otherwise in one NUMA cell, otherwise (if allowed) anywhere.
  */
 export class CpuPool {
   readonly #cells: readonly CpuCell[];
@@ -15,8 +15,8 @@ export class CpuPool {
   }
 
   /**
-   * Host CPUs for all cores of a topology, in the order of the guest's CPUs, and how many cores got
-   * none. A guest core may be left with fewer threads than it has where the CPUs run out within it.
+   * Host CPUs for all cores of a topology, in the order of the guest's CPUs, and how many cores got none. The
+   * last guest core may get fewer threads than it has if the CPUs run out.
    */
   takeCores(
     { sockets, cores }: CpuTopology,
@@ -29,7 +29,7 @@ export class CpuPool {
     return { cpus, missing: crossCells ? this.#takeAnywhere(missing, cpus) : missing };
   }
 
-  /** One host CPU, by preference of a core that is broken up already; `undefined` if none is left. */
+  /** One host CPU, preferably from a core that is already broken up; `undefined` if none is left. */
   takeThread(): number | undefined {
     for (const cell of this.#cells) {
       const thread = cell.takeThread();
@@ -75,13 +75,13 @@ class CpuCell {
     for (const core of cores) this.#put(core);
   }
 
-  /** CPUs for a guest core, all of one host core. */
+  /** CPUs for a guest core, all from one host core. */
   takeWholeCore(): number[] | undefined {
     const [core] = this.#whole;
     return core && this.#split(core, this.#threads);
   }
 
-  /** CPUs for a guest core, of several host cores. */
+  /** CPUs for a guest core, from several host cores. */
   takeLooseCore(): number[] | undefined {
     return this.#loose.length < this.#threads ? undefined : this.takeLoose(this.#threads);
   }
@@ -97,7 +97,7 @@ class CpuCell {
     return core && this.#split(core, 1)[0];
   }
 
-  /** Takes CPUs off the first whole core; what is left of it may serve another guest core. */
+  /** Takes CPUs from the first whole core; its rest may serve another guest core. */
   #split(core: number[], count: number): number[] {
     const taken = core.splice(0, count);
     if (core.length < this.#threads) {

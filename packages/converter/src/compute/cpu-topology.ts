@@ -1,7 +1,7 @@
 import type { CPU, DomainSpec, QuantityInput } from "@virtkit/api/schema";
 import { quantityAt } from "./byte-count.ts";
 
-/** Sockets, cores of a socket, threads of a core. */
+/** Sockets, cores per socket, threads per core. */
 export interface CpuTopology {
   readonly sockets: number;
   readonly cores: number;
@@ -9,8 +9,8 @@ export interface CpuTopology {
 }
 
 /**
- * The topology that a VMI asks for. Without one it has a socket for each CPU of the limit, or else
- * of the request, since sockets perform best.
+ * The topology that a VMI asks for. Without one it has a socket for each CPU of the limit, or otherwise of the
+ * request, since sockets perform best.
  */
 export function requestedTopology({ cpu, resources }: DomainSpec): CpuTopology {
   if (cpu?.cores || cpu?.sockets || cpu?.threads) {
@@ -27,7 +27,7 @@ export function vcpusOf({ sockets, cores, threads }: CpuTopology): number {
   return Math.imul(Math.imul(cores, sockets), threads) >>> 0;
 }
 
-/** Number of CPUs that the VMI states itself; 0 if it states none. */
+/** Number of CPUs that the VMI itself sets; 0 if it sets none. */
 export function statedVcpus({ cores, sockets, threads }: CPU): number {
   let count = cores || 0;
   for (const factor of [sockets, threads])

@@ -12,7 +12,7 @@ describe("cpu", () => {
     expect(domainWith({ domain: cpu }).cpu).toMatchObject(expected);
   });
 
-  test("is what QEMU can emulate where the host is of another architecture", () => {
+  test("is QEMU's maximum if the host has another architecture", () => {
     const changes = {
       domain: { cpu: { model: "host-model" } },
       architecture: "arm64",
@@ -25,7 +25,7 @@ describe("cpu", () => {
     expect(domainWith(changes).cpu).toMatchObject({ mode: "custom", model: "max" });
   });
 
-  test("turns mpx off in named x86 models only, and only if the VMI does not speak of it", () => {
+  test("turns off mpx only in named x86 models, and only if the VMI does not mention it", () => {
     const features = (model: string, architecture = "amd64"): unknown =>
       domainWith({ architecture, domain: { cpu: { model } } }).cpu.features;
     expect(features("Haswell")).toEqual([{ name: "mpx", policy: "disable" }]);
@@ -35,12 +35,12 @@ describe("cpu", () => {
     expect(domainWith({ domain: { cpu: { features: stated } } }).cpu.features).toEqual(stated);
   });
 
-  test("has a flag of an empty name where the VMI leaves it out", () => {
+  test("has a flag with an empty name if the VMI leaves it out", () => {
     const cpu = { model: "host-model", features: [{ policy: "force" }] as never };
     expect(domainWith({ domain: { cpu } }).cpu.features).toEqual([{ name: "", policy: "force" }]);
   });
 
-  test("lists every CPU where some can be plugged in later; the first socket stays", () => {
+  test("lists every CPU if some can be plugged in later; the first socket stays", () => {
     const cpu = { sockets: 1, cores: 2, threads: 1, maxSockets: 3 };
     const domain = domainWith({ domain: { cpu } });
     expect(domain.vcpu).toEqual({ placement: "static", count: 6 });
@@ -50,13 +50,13 @@ describe("cpu", () => {
     ).toEqual(["yes no", "yes no", "no yes", "no yes", "no yes", "no yes"]);
   });
 
-  test("is an error with more CPUs than could be listed", () => {
+  test("fails with more CPUs than could be listed", () => {
     expect(errorPath({ domain: { cpu: { sockets: 1, maxSockets: 4_000_000_000 } } })).toBe(
       "spec.domain.cpu",
     );
   });
 
-  test("cannot be plugged in on arm64", () => {
+  test("has no hotplug on arm64", () => {
     const domain = domainWith({
       architecture: "arm64",
       domain: { cpu: { sockets: 1, maxSockets: 4 } },

@@ -14,7 +14,7 @@ export const cpu: Configurator = {
     if (vcpusOf(full) > maxVcpus) {
       throw invalidVmi(
         "spec.domain.cpu",
-        `has ${vcpusOf(full)} CPUs; no guest has more than ${maxVcpus}`,
+        `has ${vcpusOf(full)} CPUs; a guest has at most ${maxVcpus}`,
       );
     }
     setModel(domain.cpu, spec.cpu?.model, context.allowCrossArchEmulation === true);
@@ -29,7 +29,7 @@ export const cpu: Configurator = {
   },
 };
 
-/** Far above what any machine type takes; a bound, since each CPU may be listed. */
+/** Far more than any machine type supports; a bound, because each CPU may be listed. */
 const maxVcpus = 65_536;
 
 const hostModel = "host-model";
@@ -40,7 +40,7 @@ function setModel(target: DomainCpu, model: string | undefined, crossArchitectur
     target.mode = "custom";
     target.model = model;
   } else if (crossArchitecture) {
-    // There is no host CPU of that architecture: everything that QEMU can emulate.
+    // There is no host CPU of that architecture: use everything that QEMU can emulate.
     target.mode = "custom";
     target.model = "max";
   } else {
@@ -54,7 +54,7 @@ function addFeatures(target: DomainCpu, { model, features }: CPU, disablesMpx: b
     mpx ||= name === "mpx";
     target.features.push({ policy: policy || undefined, name: name ?? "" });
   }
-  // libvirt refuses a named model if the host lacks one of its flags, and hosts have lost this one.
+  // libvirt refuses a named model if the host lacks one of its flags, and newer hosts lack this one.
   if (disablesMpx && !mpx && model !== hostModel && model !== hostPassthrough) {
     target.features.push({ policy: "disable", name: "mpx" });
   }

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { domainWith, errorPath } from "../testing/conversion.ts";
 
 describe("features", () => {
-  test("are empty without any in the VMI", () => {
+  test("are empty if the VMI has none", () => {
     expect(domainWith().features).toEqual({});
   });
 
-  test("have ACPI unless it is turned off, and no vmport on x86", () => {
+  test("have ACPI by default, and no vmport on x86", () => {
     expect(domainWith({ domain: { features: {} } }).features).toEqual({
       acpi: true,
       vmport: { state: "off" },
@@ -38,7 +38,7 @@ describe("features", () => {
     });
   });
 
-  test("pass Hyper-V through if asked, but not beside stated enlightenments", () => {
+  test("pass Hyper-V through on request, but not together with explicit enlightenments", () => {
     const hypervPassthrough = { enabled: true };
     const mode = (features: object): string | undefined =>
       domainWith({ domain: { features } }).features?.hyperv?.mode;
@@ -47,7 +47,7 @@ describe("features", () => {
     expect(mode({ hypervPassthrough: { enabled: false } })).toBeUndefined();
   });
 
-  test("are an error with a passthrough that is neither on nor off, where KubeVirt crashes", () => {
+  test("fail with a passthrough that is neither on nor off, where KubeVirt crashes", () => {
     expect(errorPath({ domain: { features: { hypervPassthrough: {} } } })).toBe(
       "spec.domain.features.hypervPassthrough.enabled",
     );

@@ -7,7 +7,7 @@ import { onOff } from "./switch.ts";
 
 export const features: Configurator = {
   name: "features",
-  summary: "ACPI, APIC, SMM, what KVM shows, Hyper-V enlightenments.",
+  summary: "ACPI, APIC, SMM, KVM settings, Hyper-V enlightenments.",
   configure({ spec, architecture, context, domain }: Draft): void {
     const target: DomainFeatures = {
       acpi: undefined,

@@ -14,7 +14,7 @@ function osWith(changes: Changes): object {
 }
 
 describe("firmware", () => {
-  test("is a flash with variables in a file of the guest's name", () => {
+  test("is a flash with variables in a file named after the guest", () => {
     expect(osWith({})).toMatchObject({
       loader: { readonly: "yes", secure: "yes", type: "pflash", path: "/code" },
       nvram: { template: "/vars", path: "/var/lib/libvirt/qemu/nvram/vm_VARS.fd" },
@@ -35,7 +35,7 @@ describe("firmware", () => {
     expect(os).toMatchObject({ nvram: undefined });
   });
 
-  test("is chosen by libvirt if the cluster says so; on arm64 with variables of its own", () => {
+  test("is chosen by libvirt if the cluster says so; on arm64 with its own variables", () => {
     const efiConfiguration = {
       ...chosen,
       EFICode: "",
@@ -53,7 +53,7 @@ describe("firmware", () => {
     });
   });
 
-  test("is a BIOS otherwise, which can talk on the serial port", () => {
+  test("is a BIOS otherwise, which can use the serial port", () => {
     expect(domainWith({ context: { efiConfiguration: chosen } }).os.loader).toBeUndefined();
     const bios = (useSerial: boolean): object => ({
       firmware: { bootloader: { bios: { useSerial } } },

@@ -23,7 +23,7 @@ function setEfi(draft: Draft, chosen: EfiConfiguration): void {
         { enabled: "yes", name: "enrolled-keys" },
       ],
     };
-    // On arm64 such firmware keeps its variables elsewhere and refuses a flash file.
+    // On arm64 such firmware stores its variables elsewhere and refuses a flash file.
     if (draft.vmi.spec.architecture !== "arm64") {
       os.nvram = { format: "raw", path: variablesPath(draft) };
     }
@@ -41,7 +41,7 @@ function setEfi(draft: Draft, chosen: EfiConfiguration): void {
   }
 }
 
-/** SEV-SNP and TDX measure the firmware: it must hold no variables. */
+/** SEV-SNP and TDX measure the firmware, so it must not hold variables. */
 function isStateless({ spec: { launchSecurity } }: Draft): boolean {
   return Boolean(launchSecurity?.snp || launchSecurity?.tdx);
 }

@@ -8,8 +8,8 @@ const snpSmt = 1 << 16;
 const snpReserved = 1 << 17;
 
 /**
- * What an x86 guest asks for; SEV wins over SEV-SNP, and both over TDX. `quoteService` is the socket of the
- * service that signs quotes of TDX guests.
+ * What an x86 guest asks for; SEV takes precedence over SEV-SNP, and both over TDX. `quoteService` is the
+ * socket of the service that signs quotes of TDX guests.
  */
 export function amdOrIntelLaunchSecurity(
   { launchSecurity }: DomainSpec,

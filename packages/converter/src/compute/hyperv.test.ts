@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hypervOf } from "./hyperv.ts";
 
-test("enlightenments are on unless they say off, with their details", () => {
+test("enlightenments are on by default, with their details", () => {
   expect(
     hypervOf({
       relaxed: {},
@@ -21,6 +21,6 @@ test("enlightenments are on unless they say off, with their details", () => {
   });
 });
 
-test("what is not mentioned is left out", () => {
+test("leaves out what is not mentioned", () => {
   expect(hypervOf({})).toEqual({});
 });

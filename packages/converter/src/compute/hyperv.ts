@@ -2,7 +2,7 @@ import type { FeatureHyperv, FeatureState } from "@virtkit/api/schema";
 import type { DomainFeatureState, DomainHyperv } from "../model/features.ts";
 import { onOff } from "./switch.ts";
 
-/** Hyper-V enlightenments: each that the VMI mentions is on unless it says off. */
+/** Hyper-V enlightenments: each one that the VMI mentions is on unless it says off. */
 export function hypervOf(source: FeatureHyperv): DomainHyperv {
   const { spinlocks, synictimer, tlbflush, vendorid } = source;
   return {

@@ -14,7 +14,7 @@ describe("hypervisor", () => {
     expect(domainWith({ context }).type).toBe(type);
   });
 
-  test.each([missing, { ...mshv, ...missing }])("is an error without its device: %j", (context) => {
+  test.each([missing, { ...mshv, ...missing }])("fails without its device: %j", (context) => {
     expect(errorPath({ context })).toBe("allowEmulation");
   });
 
@@ -33,7 +33,7 @@ describe("hypervisor", () => {
     );
   });
 
-  test("needs no emulator of its own for the host's architecture", () => {
+  test("needs no separate emulator for the host's architecture", () => {
     expect(domainWith({ context: cross }).devices.emulator).toBeUndefined();
   });
 });

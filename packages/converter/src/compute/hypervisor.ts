@@ -3,7 +3,7 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const hypervisor: Configurator = {
   name: "hypervisor",
-  summary: "KVM, Hyper-V or emulation, and the emulator of another architecture.",
+  summary: "KVM, Hyper-V or emulation, and the emulator for another architecture.",
   configure(draft: Draft): void {
     const { context, domain } = draft;
     if (context.hypervisorName === "hyperv-direct") {
@@ -40,12 +40,15 @@ function emulatorOf({ vmi, context }: Draft): string {
   const guest = vmi.spec.architecture ?? "";
   const path = Object.hasOwn(emulators, guest) ? emulators[guest] : undefined;
   if (path === undefined) {
-    throw invalidVmi("spec.architecture", `there is no emulator for "${guest}"`);
+    throw invalidVmi(
+      "spec.architecture",
+      `there is no emulator for "${guest}"; use another architecture`,
+    );
   }
   if (!context.host?.emulatorBinaries?.includes(path)) {
     throw invalidContext(
       "host.emulatorBinaries",
-      `${path} is not installed, and "${guest}" needs it`,
+      `${path}, which "${guest}" needs, is not installed`,
     );
   }
   return path;

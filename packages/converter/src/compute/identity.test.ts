@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { convert } from "../convert.ts";
 import { domainWith, smallContext, smallVmi } from "../testing/conversion.ts";
 
-test("the domain is called by namespace and name; the uid is for the launcher to fill in", () => {
+test("the domain is named after namespace and name; the launcher fills in the uid", () => {
   const { name, metadata } = domainWith();
   expect(name).toBe("ns_vm");
   expect(metadata.kubevirt).toMatchObject({ xmlns: "http://kubevirt.io", uid: "" });

@@ -15,14 +15,14 @@ function plan(own: number, others: number, spec: Partial<DomainSpec> = {}): unkn
 }
 
 describe("planIoThreads", () => {
-  test("plans none unless a policy or a disk asks", () => {
+  test("plans none by default", () => {
     expect(planIoThreads({ devices: { disks: [{ name: "d" }] } })).toMatchObject({
       used: false,
       total: 0,
     });
   });
 
-  test("plans one for a disk that asks, and one for all others", () => {
+  test("plans one for a disk that asks for it, and one for all others", () => {
     expect(plan(2, 3)).toEqual([3, 1]);
     expect(plan(1, 0)).toEqual([1, 0]);
   });
@@ -40,7 +40,7 @@ describe("planIoThreads", () => {
     expect(plan(own, others, { ...spec, ioThreadsPolicy: "auto" })).toEqual(expected);
   });
 
-  test("plans a pool of the stated size", () => {
+  test("plans a pool of the given size", () => {
     const spec = {
       ioThreadsPolicy: "supplementalPool",
       ioThreads: { supplementalPoolThreadCount: 4 },
@@ -53,7 +53,7 @@ describe("planIoThreads", () => {
     });
   });
 
-  test("refuses a pool without bounds", () => {
+  test("refuses an unbounded pool", () => {
     const ioThreads = { supplementalPoolThreadCount: 5000 };
     expect(() =>
       planIoThreads({ ioThreadsPolicy: "supplementalPool", ioThreads, devices: {} }),

@@ -3,23 +3,23 @@ import { invalidVmi } from "../converter-error.ts";
 import { quantityAt } from "./byte-count.ts";
 import { cpuQuantity } from "./cpu-topology.ts";
 
-/** How many threads serve the disks, and how they are shared out. */
+/** How many threads serve the disks, and how they are distributed. */
 export interface IoThreadPlan {
-  /** Whether disks have threads of their own at all. */
+  /** Whether disks have their own threads at all. */
   readonly used: boolean;
   readonly total: number;
-  /** Threads that take turns with the disks that have none of their own. */
+  /** Threads that the disks without their own share in turn. */
   readonly shared: number;
-  /** Threads of the pool that serves every disk together; `undefined` without a pool. */
+  /** Threads of the pool that serves all disks together; `undefined` without a pool. */
   readonly pool: number | undefined;
 }
 
-/** Far above what helps any guest; a bound, since each disk lists the pool. */
+/** Far more than helps any guest; a bound, because each disk lists the pool. */
 const maxPool = 4096;
 
 const unused: IoThreadPlan = { used: false, total: 0, shared: 0, pool: undefined };
 
-/** Whether a disk asks for a thread of its own. */
+/** Whether a disk asks for its own thread. */
 export function hasOwnThread({ dedicatedIOThread }: Disk): boolean {
   return dedicatedIOThread === true;
 }
@@ -46,7 +46,7 @@ function supplementalPool({ ioThreads: options }: DomainSpec): IoThreadPlan {
   }
   if (pool > maxPool) {
     const path = "spec.domain.ioThreads.supplementalPoolThreadCount";
-    throw invalidVmi(path, `${pool} threads are more than the ${maxPool} that a guest can have`);
+    throw invalidVmi(path, `${pool} threads are more than the maximum of ${maxPool}; use fewer`);
   }
   return { used: true, total: pool, shared: 0, pool };
 }
@@ -55,7 +55,7 @@ function threadLimit({ ioThreadsPolicy, cpu, resources }: DomainSpec): number {
   const policy = ioThreadsPolicy ?? "shared";
   if (policy === "shared") return 1;
   if (policy !== "auto") return 0;
-  // The emulator has a CPU of its own, and the thread goes there.
+  // The emulator has its own CPU, and the thread runs there.
   if (cpu?.dedicatedCpuPlacement && cpu.isolateEmulatorThread) return 1;
   const path = "spec.domain.resources";
   const request = cpuQuantity(resources?.requests);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { domainWith } from "../testing/conversion.ts";
 
-test("the number of I/O threads is written only if there are any", () => {
+test("writes the number of I/O threads only if there are any", () => {
   expect(domainWith().iothreads).toBeUndefined();
   expect(domainWith({ domain: { ioThreadsPolicy: "shared" } }).iothreads).toBeUndefined();
   const domain = {

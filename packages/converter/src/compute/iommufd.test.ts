@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { domainWith } from "../testing/conversion.ts";
 
-test("an IOMMU file descriptor is named if there is one", () => {
+test("names the IOMMU file descriptor if there is one", () => {
   expect(domainWith().iommufd).toBeUndefined();
   const { iommufd } = domainWith({ context: { iommufdEnabled: true } });
   expect(iommufd).toEqual({ enabled: "yes", fdgroup: "iommu" });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { domainWith } from "../testing/conversion.ts";
 
-test("kernel and initial RAM disk are files of the container, whatever their directory there", () => {
+test("kernel and initial RAM disk are files of the container, whatever their directory", () => {
   const container = { image: "k", kernelPath: "/boot/vmlinuz", initrdPath: "initrd" };
   const { os } = domainWith({
     domain: { firmware: { kernelBoot: { container, kernelArgs: "ro" } } },
@@ -13,7 +13,7 @@ test("kernel and initial RAM disk are files of the container, whatever their dir
   });
 });
 
-test("arguments stand without a container too", () => {
+test("keeps arguments without a container", () => {
   const { os } = domainWith({ domain: { firmware: { kernelBoot: { kernelArgs: "quiet" } } } });
   expect(os.cmdline).toBe("quiet");
   expect(os.kernel).toBeUndefined();

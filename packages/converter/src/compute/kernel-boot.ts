@@ -2,7 +2,7 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const kernelBoot: Configurator = {
   name: "kernel-boot",
-  summary: "A kernel that is started without a boot loader.",
+  summary: "A kernel that boots without a boot loader.",
   configure({ spec, paths, domain }: Draft): void {
     const boot = spec.firmware?.kernelBoot;
     if (!boot) return;

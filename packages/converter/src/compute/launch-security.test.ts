@@ -19,7 +19,7 @@ describe("launch security", () => {
     expect(domain.launchSecurity?.quoteGenerationService).toEqual({ path: "/run/qgs.sock" });
   });
 
-  test.each(["arm64", "s390x"])("is none of libvirt's business on %s", (architecture) => {
+  test.each(["arm64", "s390x"])("is not libvirt's task on %s", (architecture) => {
     const domain = domainWith({ architecture, domain: { launchSecurity: { sev: {} } } });
     expect(domain.launchSecurity).toBeUndefined();
   });

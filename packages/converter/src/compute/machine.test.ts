@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { domainWith } from "../testing/conversion.ts";
 
-test("the machine is the VMI's, or else that of the architecture", () => {
+test("uses the VMI's machine type, otherwise that of the architecture", () => {
   expect(domainWith({ domain: { machine: { type: "pc-q35-9.0" } } }).os.type.machine).toBe(
     "pc-q35-9.0",
   );
   expect(domainWith().os.type.machine).toBe("q35");
 });
 
-test("SMBIOS is not for s390x", () => {
+test("s390x has no SMBIOS", () => {
   expect(domainWith().os.smbios).toEqual({ mode: "sysinfo" });
   expect(domainWith({ architecture: "s390x" }).os.smbios).toBeUndefined();
 });

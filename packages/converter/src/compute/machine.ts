@@ -6,7 +6,7 @@ export const machine: Configurator = {
   configure({ vmi, spec, architecture, domain }: Draft): void {
     domain.os.type.machine = spec.machine?.type || architecture.defaultMachine;
     if (architecture.hasSmbios) domain.os.smbios = { mode: "sysinfo" };
-    // A guest that starts paused leaves time to open its screen and enter the menu.
+    // A guest that starts paused gives time to open its display and enter the menu.
     if (vmi.spec.startStrategy === "Paused") {
       domain.os.bootmenu = { enable: "yes", timeout: 10_000 };
     }

@@ -6,18 +6,18 @@ const shared = { filesystems: [{ name: "fs", virtiofs: {} }] };
 const cell = { cells: [{ id: 0, cpus: "0-0", memory: 1048576, unit: "KiB" }] };
 
 describe("memory backing", () => {
-  test("is not mentioned without need", () => {
+  test("is left out unless it is needed", () => {
     expect(domainWith().memoryBacking).toBeUndefined();
     expect(domainWith().cpu.numa).toBeUndefined();
   });
 
-  test("of huge pages is a memfd, which needs a NUMA cell", () => {
+  test("of hugepages is a memfd, which needs a NUMA cell", () => {
     const domain = domainWith({ domain: hugepages });
     expect(domain.memoryBacking).toEqual({ hugepages: { page: [] }, source: { type: "memfd" } });
     expect(domain.cpu.numa).toEqual(cell);
   });
 
-  test("of huge pages is none if the annotation says so", () => {
+  test("of hugepages is not a memfd if the annotation says so", () => {
     const domain = domainWith({ domain: hugepages, annotations: { "kubevirt.io/memfd": "false" } });
     expect(domain.memoryBacking).toEqual({ hugepages: { page: [] } });
     expect(domain.cpu.numa).toBeUndefined();

@@ -5,7 +5,7 @@ import { guestMemory } from "./memory.ts";
 
 export const memoryBacking: Configurator = {
   name: "memory-backing",
-  summary: "Huge pages, and memory that other processes (virtiofsd, passt) can map.",
+  summary: "Hugepages, and memory that other processes (virtiofsd, passt) can map.",
   configure(draft: Draft): void {
     const { spec, annotations, names, domain } = draft;
     const hugepages = Boolean(spec.memory?.hugepages);
@@ -31,7 +31,7 @@ function isShared({ devices }: Draft): boolean {
   );
 }
 
-/** QEMU takes memfd only as the memory of a NUMA cell. */
+/** QEMU supports memfd only for the memory of a NUMA cell. */
 function addSingleCell({ spec, domain }: Draft): void {
   const cpus = `0-${((domain.vcpu?.count ?? 0) - 1) >>> 0}`;
   const memory = small(guestMemory(spec).value() / 1024n);

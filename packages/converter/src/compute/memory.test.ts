@@ -14,21 +14,21 @@ describe("memory", () => {
     expect(domainWith({ domain }).memory).toEqual({ unit: "b", value });
   });
 
-  test("can grow where a larger maximum is stated", () => {
+  test("can grow if a larger maximum is set", () => {
     const domain = domainWith({ domain: { memory: { guest: "1Gi", maxGuest: "4Gi" } } });
     expect(domain.maxMemory).toEqual({ slots: 0, unit: "b", value: 4294967296 });
   });
 
-  test("has no maximum that is what it is, however written", () => {
+  test("has no maximum equal to its size, however written", () => {
     const memory = { guest: "1Gi", maxGuest: "1024Mi" };
     expect(domainWith({ domain: { memory } }).maxMemory).toBeUndefined();
   });
 
-  test("is an error with a maximum alone, where KubeVirt crashes", () => {
+  test("fails with a maximum alone, where KubeVirt crashes", () => {
     expect(errorPath({ domain: { memory: { maxGuest: "1Gi" } } })).toBe("spec.domain.memory.guest");
   });
 
-  test("is an error below zero or as no quantity", () => {
+  test("fails if it is negative or not a quantity", () => {
     expect(errorPath({ domain: { memory: { guest: "-1" } } })).toBe("spec.domain.memory.guest");
     expect(errorPath({ domain: { memory: { guest: "lots" } } })).toBe("spec.domain.memory.guest");
   });

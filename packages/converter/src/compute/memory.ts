@@ -13,7 +13,7 @@ export const memory: Configurator = {
     domain.memory = { unit: "b", value: bytesOf(size, "spec.domain.memory.guest") };
     if (maxGuest === undefined || maxGuest === null) return;
     if (guest === undefined || guest === null) {
-      const message = "is not set, and maxGuest is; set both, or only guest";
+      const message = "is not set, but maxGuest is; set both, or only guest";
       throw invalidVmi("spec.domain.memory.guest", message);
     }
     if (guest === maxGuest) return;
@@ -26,7 +26,7 @@ export const memory: Configurator = {
 
 const none = quantityFrom(0);
 
-/** What the guest sees as its memory: as stated, or what is requested, or the limit; else zero. */
+/** The memory that the guest sees: as set, otherwise the request, otherwise the limit, otherwise zero. */
 export function guestMemory({ memory: stated, resources }: DomainSpec): Quantity {
   const guest = stated?.guest;
   if (guest !== undefined && guest !== null) return quantityAt(guest, "spec.domain.memory.guest");

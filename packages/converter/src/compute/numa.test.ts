@@ -18,7 +18,7 @@ function passthrough(memory: object, cpuSet = [1, 2, 3], cpu: object = { cores: 
 }
 
 describe("guest NUMA cells", () => {
-  test("mirror the host cells in use, with whole huge pages each", () => {
+  test("mirror the host cells in use, with whole hugepages each", () => {
     const domain = domainWith(passthrough({ guest: "10Mi", hugepages: { pageSize: "2Mi" } }));
     expect(domain.cpu.numa?.cells).toEqual([
       { id: 0, cpus: "0", memory: 6291456, unit: "b" },
@@ -49,11 +49,11 @@ describe("guest NUMA cells", () => {
     [{ guest: "2Mi", hugepages: { pageSize: "2Mi" } }, "spec.domain.memory.guest"],
     [{ guest: "8Mi", hugepages: { pageSize: "0" } }, "spec.domain.memory.hugepages.pageSize"],
     [{ guest: "8Mi", hugepages: { pageSize: "big" } }, "spec.domain.memory.hugepages.pageSize"],
-  ])("are an error with the memory %j", (memory, path) => {
+  ])("fail with the memory %j", (memory, path) => {
     expect(errorPath(passthrough(memory))).toBe(path);
   });
 
-  test("are an error if a core would cross them", () => {
+  test("fail if a core would cross them", () => {
     const memory = { guest: "8Mi", hugepages: { pageSize: "2Mi" } };
     expect(errorPath(passthrough(memory, [1, 4], { cores: 1, threads: 2 }))).toBe("cpuSet");
   });

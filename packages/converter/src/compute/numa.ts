@@ -6,8 +6,8 @@ import { bytesOf, quantityAt, small } from "./byte-count.ts";
 import { guestMemory } from "./memory.ts";
 
 /**
- * Gives the guest a NUMA cell for each host cell that its CPUs are pinned to, with its share of the
- * memory bound there, in huge pages. A node without cells leaves the domain as it is.
+ * Gives the guest a NUMA cell for each host cell that its CPUs are pinned to, with its share of the memory
+ * bound there, in hugepages. A node without cells leaves the domain unchanged.
  */
 export function mapNumaCells(draft: Draft, node: NodeTopology, tune: DomainCpuTune): void {
   const hostCells = node.numa_cells ?? [];
@@ -60,23 +60,23 @@ function hugepageSize({ spec, domain }: Draft): bigint {
   const path = "spec.domain.memory.hugepages";
   const pageSize = spec.memory?.hugepages?.pageSize;
   if (!domain.memoryBacking?.hugepages || pageSize === undefined) {
-    throw invalidVmi(path, "is not set; guestMappingPassthrough needs huge pages");
+    throw invalidVmi(path, "is not set; guestMappingPassthrough needs hugepages");
   }
   const size = BigInt(bytesOf(quantityAt(pageSize, `${path}.pageSize`), `${path}.pageSize`));
-  if (size === 0n) throw invalidVmi(`${path}.pageSize`, "is zero; give a page size such as 2Mi");
+  if (size === 0n) throw invalidVmi(`${path}.pageSize`, "is zero; use a page size such as 2Mi");
   return size;
 }
 
-/** Whole pages for each cell; the first cells get one more where they do not come out even. */
+/** Whole pages for each cell; the first cells get one more if they do not divide evenly. */
 function cellSizes({ spec }: Draft, cells: number, pageSize: bigint): bigint[] {
   const path = "spec.domain.memory.guest";
   const memory = BigInt(bytesOf(guestMemory(spec), path));
   if (memory % pageSize !== 0n) {
-    throw invalidVmi(path, `${memory} bytes are no multiple of the huge page size ${pageSize}`);
+    throw invalidVmi(path, `${memory} bytes are not a multiple of the hugepage size ${pageSize}`);
   }
   const pages = memory / pageSize;
   if (pages < cells) {
-    throw invalidVmi(path, `${memory} bytes are less than a huge page for each of ${cells} cells`);
+    throw invalidVmi(path, `${memory} bytes are less than one hugepage for each of ${cells} cells`);
   }
   const [each, more] = [pages / BigInt(cells), pages % BigInt(cells)];
   return Array.from({ length: cells }, (_, at) => (at < more ? each + 1n : each) * pageSize);

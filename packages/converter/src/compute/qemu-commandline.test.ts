@@ -6,11 +6,11 @@ function args(changes: Changes): string[] | undefined {
 }
 
 describe("QEMU's command line", () => {
-  test("is left alone without need", () => {
+  test("is left alone unless it is needed", () => {
     expect(args({})).toBeUndefined();
   });
 
-  test("hands over Ignition data, if it is any", () => {
+  test("passes on valid Ignition data", () => {
     const annotations = (data: string): Changes => ({
       annotations: { "kubevirt.io/ignitiondata": data },
     });

@@ -1,11 +1,11 @@
 import type { Configurator, Draft } from "../draft.ts";
 
-/** Verbosity of the launcher's log above which the firmware's log is kept as well. */
+/** Verbosity of the launcher's log above which the firmware's log is kept, too. */
 const verbosityThreshold = 5;
 
 export const qemuCommandline: Configurator = {
   name: "qemu-commandline",
-  summary: "Ignition data and the firmware's log, which libvirt has no elements for.",
+  summary: "Ignition data and the firmware's log, for which libvirt has no elements.",
   configure(draft: Draft): void {
     const values = [...ignition(draft), ...firmwareLog(draft)];
     if (values.length === 0) return;
@@ -14,7 +14,7 @@ export const qemuCommandline: Configurator = {
 };
 
 function ignition({ vmi, annotations, names, paths, context }: Draft): string[] {
-  // Anything without that word is no Ignition document.
+  // Text without that word is not an Ignition document.
   if (!annotations[names.annotations.ignitionData]?.includes("ignition")) return [];
   const { ephemeralDiskDir } = context;
   const guest = vmi.metadata ?? {};

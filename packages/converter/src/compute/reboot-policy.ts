@@ -5,7 +5,7 @@ const actions: Readonly<Record<string, string>> = { Terminate: "destroy", Reboot
 export const rebootPolicy: Configurator = {
   name: "reboot-policy",
   summary:
-    "What becomes of the domain when the guest reboots; libvirt's default if the VMI does not say.",
+    "What happens to the domain when the guest reboots; libvirt's default if the VMI does not say.",
   configure({ spec: { rebootPolicy: policy }, domain }: Draft): void {
     if (policy && Object.hasOwn(actions, policy)) domain.onReboot = actions[policy];
   },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { domainWith } from "../testing/conversion.ts";
 
-test("the guest reads its UUID and serial number, and its maker", () => {
+test("the guest reads its UUID, its serial number and its manufacturer", () => {
   const { sysinfo } = domainWith({
     domain: { firmware: { uuid: "u", serial: "s" }, chassis: { asset: "a" } },
     context: { smBios: { manufacturer: "m", family: "f", product: "p" } },
@@ -18,7 +18,7 @@ test("the guest reads its UUID and serial number, and its maker", () => {
   expect(sysinfo?.chassis.entries).toContainEqual({ name: "asset", value: "a" });
 });
 
-test("there is nothing to read where nothing is known", () => {
+test("leaves everything out if nothing is known", () => {
   const { sysinfo } = domainWith();
   expect(sysinfo).toMatchObject({
     type: "smbios",

@@ -4,7 +4,7 @@ import type { DomainSysinfoEntry } from "../model/os.ts";
 
 export const sysinfo: Configurator = {
   name: "sysinfo",
-  summary: "What the guest reads about its maker, serial number and chassis.",
+  summary: "What the guest reads about its manufacturer, serial number and chassis.",
   configure(draft: Draft): void {
     draft.domain.sysinfo = {
       type: "smbios",

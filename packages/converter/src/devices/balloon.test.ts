@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { domainWith } from "../testing/conversion.ts";
 
-test("the balloon reports what the context says", () => {
+test("the balloon reports at the interval in the context", () => {
   const context = { memBalloonStatsPeriod: 10, freePageReporting: true };
   expect(domainWith({ context }).devices.memballoon).toEqual({
     model: "virtio-non-transitional",
@@ -11,7 +11,7 @@ test("the balloon reports what the context says", () => {
   expect(domainWith().devices.memballoon).toMatchObject({ freePageReporting: "off" });
 });
 
-test("a balloon that is not wanted is said to be none, or libvirt adds one", () => {
+test("turns off an unwanted balloon explicitly, because libvirt adds one otherwise", () => {
   const devices = { autoattachMemBalloon: false };
   expect(domainWith({ devices }).devices.memballoon).toEqual({ model: "none" });
 });

@@ -3,7 +3,8 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const balloon: Configurator = {
   name: "balloon",
-  summary: "The memory balloon; none where it is not wanted, since libvirt adds one otherwise.",
+  summary:
+    "The memory balloon; turned off explicitly if it is not wanted, because libvirt adds one otherwise.",
   configure({ devices, context, virtioModel, iommu, domain }: Draft): void {
     if (devices.autoattachMemBalloon === false) {
       domain.devices.memballoon = { model: "none" };

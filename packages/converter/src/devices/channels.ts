@@ -2,7 +2,8 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const channels: Configurator = {
   name: "channels",
-  summary: "Channels of the guest agent, whose socket libvirt chooses, and of the host's metrics.",
+  summary:
+    "Channels for the guest agent, whose socket libvirt chooses, and for the host's metrics.",
   configure({ devices, paths, domain }: Draft): void {
     domain.devices.channels.push({
       type: "unix",

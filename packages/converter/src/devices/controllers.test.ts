@@ -40,7 +40,7 @@ describe("controllers", () => {
     ).toBeDefined();
   });
 
-  test("give SCSI the I/O thread whose turn it is, if a disk on it wants one", () => {
+  test("give SCSI the next I/O thread in turn, if a disk on it wants one", () => {
     const disks: Disk[] = [
       { name: "a", disk: { bus: "virtio" } },
       { name: "b", disk: { bus: "virtio" } },
@@ -51,7 +51,7 @@ describe("controllers", () => {
     expect(controller("scsi", withDisks(disks.slice(0, 2)))).not.toHaveProperty("driver.iothread");
   });
 
-  test("turn the 64-bit PCI window off on x86 if the annotation asks", () => {
+  test("turn off the 64-bit PCI window on x86 if the annotation asks for it", () => {
     const annotations = { "kubevirt.io/disablePCIHole64": "True" };
     expect(controller("pci", { annotations })).toMatchObject({
       pcihole64: { unit: "KiB", value: 0 },

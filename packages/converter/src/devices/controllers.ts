@@ -28,7 +28,7 @@ export const controllers: Configurator = {
   },
 };
 
-/** All properties at once: objects of one shape are read several times as fast as of many. */
+/** All properties at once: objects of one shape are read several times as fast. */
 function controller(
   type: string,
   model: string,
@@ -46,7 +46,7 @@ function controller(
   };
 }
 
-/** Hotplugged disks go to the SCSI controller, so there is one unless hotplug is turned off. */
+/** Hotplugged disks use the SCSI controller, so there is one unless hotplug is turned off. */
 function needsScsi({ devices }: Draft): boolean {
   return !devices.disableHotplug || (devices.disks ?? []).some((disk) => busOf(disk) === "scsi");
 }
@@ -64,7 +64,7 @@ function scsiDriver(draft: Draft): DomainControllerDriver | undefined {
   };
 }
 
-/** The thread whose turn it is once the virtio disks have theirs. */
+/** The next thread in turn after those of the virtio disks. */
 function nextSharedThread(disks: readonly Disk[], shared: number): number {
   let thread = 1;
   for (const disk of disks) {

@@ -4,7 +4,7 @@ import { domainWith } from "../testing/conversion.ts";
 const efi = { firmware: { bootloader: { efi: {} } } };
 
 describe("graphics", () => {
-  test("are served on a VNC socket of the guest's own", () => {
+  test("are served on the guest's own VNC socket", () => {
     expect(domainWith().devices.graphics).toEqual([
       { type: "vnc", listen: { type: "socket", socket: "/var/run/kubevirt-private/u1/virt-vnc" } },
     ]);
@@ -17,11 +17,15 @@ describe("graphics", () => {
       { domain: efi, context: { bochsForEFIGuests: true } },
       { type: "bochs", heads: 1 },
     ],
-    ["a PC with EFI, by the cluster", { domain: efi }, { type: "vga", heads: 1, vram: 16384 }],
+    [
+      "a PC with EFI, as the cluster configures it",
+      { domain: efi },
+      { type: "vga", heads: 1, vram: 16384 },
+    ],
     ["arm64", { architecture: "arm64" }, { type: "virtio", heads: 1 }],
     ["s390x", { architecture: "s390x" }, { type: "virtio", heads: 1 }],
     [
-      "a VMI that says which",
+      "a VMI that names one",
       { devices: { video: { type: "qxl" } } },
       { type: "qxl", heads: 1, vram: 16384 },
     ],

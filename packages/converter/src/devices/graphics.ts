@@ -2,10 +2,10 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const graphics: Configurator = {
   name: "graphics",
-  summary: "The screen, on a VNC socket, and its graphics card.",
+  summary: "The display, on a VNC socket, and its graphics card.",
   configure({ vmi, spec, devices, context, paths, architecture, domain }: Draft): void {
     if (devices.autoattachGraphicsDevice === false) return;
-    // The emulators of other architectures come without graphics cards.
+    // The emulators for other architectures have no graphics cards.
     if (context.allowCrossArchEmulation) return;
     const socket = paths.guestSocket(vmi.metadata?.uid ?? "", "virt-vnc");
     domain.devices.graphics.push({ type: "vnc", listen: { type: "socket", socket } });

@@ -12,7 +12,7 @@ function device(name: string, more: Partial<AssignedHostDevice> = {}): AssignedH
   };
 }
 
-test("assigned devices come in order: generic, GPUs, network functions", () => {
+test("assigned devices are in order: generic, GPUs, network functions", () => {
   const { hostDevices } = domainWith({
     context: {
       sriovDevices: [device("c")],
@@ -23,7 +23,7 @@ test("assigned devices come in order: generic, GPUs, network functions", () => {
   expect(hostDevices.map(({ alias }) => alias?.name)).toEqual(["ua-a", "ua-b", "ua-c"]);
 });
 
-test("what is empty is left out", () => {
+test("leaves out what is empty", () => {
   const [found] = domainWith({
     context: {
       genericHostDevices: [

@@ -6,7 +6,7 @@ import type { DomainHostDevice } from "../model/host-device.ts";
 
 export const hostDevices: Configurator = {
   name: "host-devices",
-  summary: "Host devices that were assigned: generic ones, then GPUs, then network functions.",
+  summary: "Assigned host devices: generic ones, then GPUs, then network functions.",
   configure({ context, domain }: Draft): void {
     for (const list of [context.genericHostDevices, context.gpuHostDevices, context.sriovDevices]) {
       for (const device of list ?? []) domain.devices.hostDevices.push(hostDeviceOf(device));

@@ -6,7 +6,7 @@ import type { DomainInput } from "../model/display-device.ts";
 
 export const inputs: Configurator = {
   name: "inputs",
-  summary: "Tablets that the VMI asks for, and what a screen needs on its architecture.",
+  summary: "Tablets that the VMI asks for, and what a display needs on its architecture.",
   configure({ devices, architecture, domain }: Draft): void {
     const wanted = devices.inputs ?? [];
     for (const [at, input] of wanted.entries()) domain.devices.inputs.push(inputOf(input, at));
@@ -19,10 +19,10 @@ function inputOf({ name, type, bus }: Input, at: number): DomainInput {
   const path = `spec.domain.devices.inputs[${at}]`;
   const found = bus || "usb";
   if (found !== "usb" && found !== "virtio") {
-    throw invalidVmi(`${path}.bus`, `"${found}" is no bus for inputs; use usb or virtio`);
+    throw invalidVmi(`${path}.bus`, `"${found}" is not a bus for inputs; use usb or virtio`);
   }
   if (type !== "tablet") {
-    throw invalidVmi(`${path}.type`, `"${type}" is no type of input; use tablet`);
+    throw invalidVmi(`${path}.type`, `"${type}" is not a type of input; use tablet`);
   }
   return {
     type,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { domainWith } from "../testing/conversion.ts";
 
 describe("panic devices", () => {
-  test("have the model that the VMI gives, or none", () => {
+  test("have the model from the VMI, or none", () => {
     const panicDevices = [{ model: "hyperv" }, {}];
     expect(domainWith({ devices: { panicDevices } }).devices.panics).toEqual([
       { model: "hyperv" },

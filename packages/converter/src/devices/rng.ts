@@ -2,7 +2,7 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const rng: Configurator = {
   name: "rng",
-  summary: "A source of random numbers, fed by the host's.",
+  summary: "A source of random numbers, fed by the host.",
   configure({ devices, virtioModel, iommu, domain }: Draft): void {
     if (!devices.rng) return;
     domain.devices.rng = {

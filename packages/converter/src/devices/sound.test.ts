@@ -12,7 +12,7 @@ describe("sound", () => {
     ]);
   });
 
-  test("is an error of an unknown model", () => {
+  test("fails with an unknown model", () => {
     const sound = { name: "s", model: "es1370" };
     expect(errorPath({ devices: { sound } })).toBe("spec.domain.devices.sound.model");
   });

@@ -2,7 +2,7 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const tpm: Configurator = {
   name: "tpm",
-  summary: "An emulated TPM 2.0; one that keeps its state uses the newer command interface.",
+  summary: "An emulated TPM 2.0; one with persistent state uses the newer command interface.",
   configure({ devices, domain }: Draft): void {
     if (!devices.tpm || devices.tpm.enabled === false) return;
     const persistent = devices.tpm.persistent === true;

@@ -1,6 +1,6 @@
 import type { Configurator, Draft } from "../draft.ts";
 
-/** Places for USB devices of a client; the number is part of the API. */
+/** Slots for USB devices of a client; the number is part of the API. */
 const places = 4;
 
 export const usbRedirection: Configurator = {

@@ -15,7 +15,7 @@ describe("virtiofs", () => {
     ]);
   });
 
-  test("of a name that is left out has an empty one", () => {
+  test("with a missing name has an empty one", () => {
     const filesystems = [{ virtiofs: {} }] as never;
     expect(domainWith({ devices: { filesystems } }).devices.filesystems[0]?.source?.socket).toBe(
       "/var/run/kubevirt/virtiofs-containers/.sock",

@@ -2,7 +2,7 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const virtiofs: Configurator = {
   name: "virtiofs",
-  summary: "Directories shared through virtiofs daemons, which run in containers of their own.",
+  summary: "Directories shared through virtiofs daemons, which run in separate containers.",
   configure({ devices, paths, domain }: Draft): void {
     for (const { name, virtiofs: shared } of devices.filesystems ?? []) {
       if (!shared) continue;

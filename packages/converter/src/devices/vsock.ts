@@ -2,7 +2,7 @@ import type { Configurator, Draft } from "../draft.ts";
 
 export const vsock: Configurator = {
   name: "vsock",
-  summary: "A socket to the host, once the controller has given the guest an address.",
+  summary: "A VSOCK device, once the controller has given the guest an address.",
   configure({ vmi, domain }: Draft): void {
     const address = vmi.status?.VSOCKCID ?? undefined;
     if (address === undefined) return;

@@ -15,7 +15,7 @@ describe("watchdog", () => {
     ["amd64", { diag288: {} }],
     ["arm64", { i6300esb: {} }],
     ["s390x", { i6300esb: {} }],
-  ])("on %s is an error as %j", (architecture, kind) => {
+  ])("on %s fails with %j", (architecture, kind) => {
     const watchdog = { name: "w", ...kind };
     expect(errorPath({ architecture, devices: { watchdog } })).toBe("spec.domain.devices.watchdog");
   });

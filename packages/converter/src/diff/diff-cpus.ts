@@ -13,7 +13,7 @@ function diffCount(running: Domain, wanted: Domain): DomainChange[] {
   if (from !== to) {
     const summary = `set the number of CPUs from ${from} to ${to}`;
     const restart = whyRestart(running, from, to);
-    const migrate = "the Pod was made for fewer CPUs, so the guest must move to a new one";
+    const migrate = "the Pod was created for fewer CPUs, so the guest must move to a new one";
     changes.push({
       kind: "set-vcpus",
       from,
@@ -24,7 +24,7 @@ function diffCount(running: Domain, wanted: Domain): DomainChange[] {
     });
   }
   const [limit, newLimit] = [limitOf(running), limitOf(wanted)];
-  // A guest without a limit of its own has as many CPUs as it can: that is no second change.
+  // A guest without a limit has as many CPUs as it can: that is not a second change.
   if (limit !== newLimit && (from === to || newLimit !== to)) {
     const summary = `set the number of CPUs that can be plugged in from ${limit} to ${newLimit}`;
     const reason = "the limit is fixed when the guest starts";
@@ -35,8 +35,9 @@ function diffCount(running: Domain, wanted: Domain): DomainChange[] {
 }
 
 function whyRestart(running: Domain, from: number, to: number): string | undefined {
-  if (to < from) return "CPUs are not unplugged from a guest that runs";
-  if (running.os.type.arch === "aarch64") return "guests of this architecture have no CPU hotplug";
+  if (to < from) return "CPUs cannot be unplugged from a running guest";
+  if (running.os.type.arch === "aarch64")
+    return "guests of this architecture do not support CPU hotplug";
   const limit = limitOf(running);
   return to > limit ? `the guest was started with a limit of ${limit}` : undefined;
 }
@@ -45,7 +46,7 @@ function limitOf({ vcpu }: Domain): number {
   return vcpu?.count || 1;
 }
 
-/** CPUs that the guest has now: as listed, or as libvirt counts them, or all of them. */
+/** The CPUs that the guest has now: as listed, otherwise as libvirt counts them, otherwise all of them. */
 function pluggedCpus(domain: Domain): number {
   const { vcpu, vcpus } = domain;
   if (vcpus && vcpus.vcpu.length > 0) {

@@ -5,11 +5,11 @@ import type { Domain } from "../model/domain.ts";
 import type { ChangeEffect, Comparison, DomainChange } from "./domain-change.ts";
 import { valueDifferences } from "./value-differences.ts";
 
-/** Disks to unplug, plug in, fill, grow or change. */
+/** Disks to unplug, plug in, insert, grow or change. */
 export function diffDisks(running: Domain, wanted: Domain, comparison: Comparison): DomainChange[] {
   const [before, after] = [running.devices.disks, wanted.devices.disks];
   const changes: DomainChange[] = [];
-  /** Places that a disk keeps until the next start. */
+  /** Names and addresses that a disk keeps until the next start. */
   const taken = new Set<string>();
   for (const disk of before) {
     const other = after.find((candidate) => isSame(candidate, disk));
@@ -24,7 +24,7 @@ export function diffDisks(running: Domain, wanted: Domain, comparison: Compariso
   return changes;
 }
 
-/** The name of its volume identifies a disk; where there is none, its place in the guest does. */
+/** The name of its volume identifies a disk; without one, its place in the guest does. */
 function isSame(one: DomainDisk, other: DomainDisk): boolean {
   const [name, otherName] = [nameOfAlias(one.alias), nameOfAlias(other.alias)];
   if (name !== undefined && otherName !== undefined) return name === otherName;
@@ -44,7 +44,7 @@ function remove(disk: DomainDisk, { paths }: Comparison): DomainChange[] {
   };
   if (disk.device !== "cdrom" || !isHotplugOrEmpty(disk, paths) || pathOf(disk) === undefined)
     return [detach];
-  // The medium can go at once, the drive cannot.
+  // The medium can be removed at once, the drive cannot.
   return [changeMedia(disk, { ...disk, source: {} }), detach];
 }
 
@@ -63,15 +63,15 @@ function outcome(reason: string | undefined): { effect: ChangeEffect; reason?: s
   return reason === undefined ? { effect: "live" } : { effect: "needs-restart", reason };
 }
 
-/** Why a disk cannot come or go while the guest runs. */
+/** Why a disk cannot be added or removed while the guest runs. */
 function whyNotPluggable(disk: DomainDisk, paths: LauncherPaths): string | undefined {
   const { bus } = disk.target;
   if (disk.device === "cdrom")
-    return "a CD-ROM drive is there from the start, only its medium changes";
-  if (bus && bus !== "virtio" && bus !== "scsi") return `the bus ${bus} has no hotplug`;
+    return "a CD-ROM drive exists from the start, only its medium can change";
+  if (bus && bus !== "virtio" && bus !== "scsi") return `the bus ${bus} does not support hotplug`;
   const path = pathOf(disk);
   if (path !== undefined && paths.isHotplugged(path)) return undefined;
-  return "its volume is mounted in the Pod from the start, and not hotplugged";
+  return "its volume is mounted in the Pod from the start and not hotplugged";
 }
 
 function whyNoPlace(
@@ -112,7 +112,7 @@ function compare(
   }
   if (fields.length > 0) {
     const summary = `change ${fields.join(", ")} of the disk ${label(wanted)}`;
-    const reason = "only the medium of a CD-ROM drive and the size change while the guest runs";
+    const reason = "only the medium of a CD-ROM drive and the size can change while the guest runs";
     changes.push({
       kind: "change-disk",
       disk: wanted,
@@ -125,7 +125,7 @@ function compare(
   return changes;
 }
 
-/** Without what identifies it, what is compared apart, and what libvirt finds out by itself. */
+/** Without what identifies it, what is compared separately, and what libvirt finds out itself. */
 function comparable(disk: DomainDisk): object {
   const {
     alias: _a,
@@ -137,7 +137,7 @@ function comparable(disk: DomainDisk): object {
   } = disk;
   const { tray: _t, ...target } = own.target;
   if (own.device !== "cdrom") return { ...own, target };
-  // A drive without a medium has no type or format of one.
+  // A drive without a medium has no type or format.
   const { type: _type, driver: _driver, ...drive } = own;
   return { ...drive, target };
 }

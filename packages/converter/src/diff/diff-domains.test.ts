@@ -67,21 +67,21 @@ describe("diffDomains", () => {
 
   test.each<[string, (domain: Domain) => void, string[]]>([
     [
-      "a hotplugged disk more",
+      "one more hotplugged disk",
       ({ devices }) => devices.disks.push(hotplugged("a", "sdb", "scsi")),
       ["attach-disk live"],
     ],
     [
-      "a SATA disk more",
+      "one more SATA disk",
       ({ devices }) => devices.disks.push(hotplugged("a", "sdb", "sata")),
       ["attach-disk needs-restart"],
     ],
     [
-      "a disk of the Pod more",
+      "one more disk of the Pod",
       ({ devices }) => devices.disks.push({ ...hotplugged("a", "vdb"), source: { file: "/x" } }),
       ["attach-disk needs-restart"],
     ],
-    ["a disk less", ({ devices }) => devices.disks.shift(), ["detach-disk needs-restart"]],
+    ["one disk less", ({ devices }) => devices.disks.shift(), ["detach-disk needs-restart"]],
     [
       "another medium of the Pod",
       ({ devices }) => Object.assign(devices.disks[1]?.source ?? {}, { file: "/y" }),
@@ -103,12 +103,12 @@ describe("diffDomains", () => {
       ["change-interface needs-restart"],
     ],
     [
-      "a watchdog more",
+      "one more watchdog",
       ({ devices }) => devices.watchdogs.push({ model: "i6300esb", action: "reset" }),
       ["change-element needs-restart"],
     ],
     [
-      "another answer to a reboot",
+      "another action on a reboot",
       (domain) => Object.assign(domain, { onReboot: "destroy" }),
       ["change-element needs-restart"],
     ],
@@ -138,7 +138,7 @@ describe("diffDomains", () => {
       ["set-memory needs-restart"],
     ],
     [
-      "memory that is no block",
+      "memory that is not a whole number of blocks",
       ({ memory }) => Object.assign(memory, { value: 3 * 2 ** 30 + 4096 }),
       ["set-memory needs-restart"],
     ],
@@ -170,7 +170,7 @@ describe("diffDomains", () => {
     expect(outline(running, edited(edit, running))).toEqual(expected);
   });
 
-  test("a network more needs a new Pod, unless the cluster plugs it into the old one", () => {
+  test("an additional network needs a new Pod, unless the cluster plugs it into the old one", () => {
     const wanted = edited(({ devices }) => {
       const [card] = devices.interfaces;
       if (card) devices.interfaces.push({ ...card, alias: { name: "ua-blue" } });
@@ -180,7 +180,7 @@ describe("diffDomains", () => {
     expect(outline(wanted, base)).toEqual(["detach-interface live"]);
   });
 
-  test("the Pod's own network and cards named by place stay until a restart", () => {
+  test("the Pod's own network and cards named by position stay until a restart", () => {
     for (const dev of ["tap0", "tap1"]) {
       const running = edited(({ devices }) => {
         Object.assign(devices.interfaces[0] ?? {}, { target: { dev, managed: "no" } });
@@ -204,7 +204,7 @@ describe("diffDomains", () => {
     ]);
   });
 
-  test("media are inserted and ejected live where they are hotplugged", () => {
+  test("inserts and ejects media live if they are hotplugged", () => {
     const drive = (file?: string): Domain =>
       edited(({ devices }) => {
         Object.assign(devices.disks[1] ?? {}, { source: file === undefined ? {} : { file } });
@@ -241,7 +241,7 @@ describe("diffDomains", () => {
     ]);
   });
 
-  test("a disk cannot take a place that is not free before the restart", () => {
+  test("a disk cannot take a name that is not free before the restart", () => {
     const wanted = edited(({ devices }) => devices.disks.splice(0, 1, hotplugged("new", "vda")));
     expect(outline(base, wanted)).toEqual([
       "detach-disk needs-restart",
@@ -249,7 +249,7 @@ describe("diffDomains", () => {
     ]);
   });
 
-  test("what libvirt filled in is no difference", () => {
+  test("ignores what libvirt filled in", () => {
     const running = parseDomain(liveDump);
     const wanted = edited((domain) => {
       const [disk, drive] = domain.devices.disks;
@@ -277,7 +277,7 @@ describe("diffDomains", () => {
     ).toEqual(["change-element needs-restart"]);
   });
 
-  test("libvirt mirrors the serial port as a console and drops empty texts; that is no difference", () => {
+  test("ignores that libvirt mirrors the serial port as a console and drops empty strings", () => {
     const live = edited(({ devices, sysinfo }) => {
       devices.consoles = [{ type: "unix", target: { type: "serial", port: 0 } }];
       if (sysinfo) {
@@ -295,7 +295,7 @@ describe("diffDomains", () => {
     expect(outline(live, named, { filledIn: true })).toEqual(["change-element needs-restart"]);
   });
 
-  test("memory that is plugged in already counts", () => {
+  test("counts memory that is already plugged in", () => {
     const plugged = `<memory model="virtio-mem"><target><size unit="KiB">2097152</size>
       <node>0</node><requested unit="KiB">1048576</requested></target></memory>`;
     const xml = toXml(base)

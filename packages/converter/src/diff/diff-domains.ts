@@ -14,13 +14,13 @@ import { valueDifferences } from "./value-differences.ts";
 /** Options of {@link diffDomains}. */
 export interface DiffOptions {
   /**
-   * Whether the running domain is libvirt's own account. Unless said, it is where libvirt has left
-   * its mark: a run-time id, or a device alias that nobody asked for.
+   * Whether the running domain was reported by libvirt. By default this is detected by libvirt's marks: a
+   * run-time id, or a device alias that nobody asked for.
    */
   readonly filledIn?: boolean;
-  /** Whether the cluster can plug a network into a Pod that runs, so that no migration is needed. */
+  /** Whether the cluster can plug a network into a running Pod, so that no migration is needed. */
   readonly dynamicNetworks?: boolean;
-  /** What the platform calls its directories. Default: as KubeVirt does. */
+  /** The platform's names for its directories. Default: KubeVirt's. */
   readonly names?: Pick<Names, "directories">;
 }
 
@@ -65,7 +65,7 @@ export function diffDomains(
 
 const effectOrder: readonly ChangeEffect[] = ["live", "needs-migration", "needs-restart"];
 
-/** Ports and names are freed before they are taken. */
+/** Ports and names are freed before they are reused. */
 const kindOrder: readonly ChangeKind[] = [
   "change-media",
   "detach-host-device",
@@ -101,6 +101,6 @@ function diffMetadata(
 ): DomainChange[] {
   const [before, after] = [running.kubevirt.graceperiod, wanted.kubevirt.graceperiod];
   if (valueDifferences(before, after, "graceperiod", filledIn).length === 0) return [];
-  const summary = "change the time that the guest has to shut down";
+  const summary = "change the grace period for the guest's shutdown";
   return [{ kind: "set-metadata", metadata: wanted, effect: "live", summary }];
 }

@@ -2,7 +2,7 @@ import type { Domain } from "../model/domain.ts";
 import type { Comparison, DomainChange } from "./domain-change.ts";
 import { type ValueDifference, valueDifferences } from "./value-differences.ts";
 
-/** Everything that has no change of its own kind: the guest must be started anew for it. */
+/** Everything without its own kind of change: the guest must be restarted for it. */
 export function diffElements(
   running: Domain,
   wanted: Domain,
@@ -40,7 +40,7 @@ function show(value: unknown): string {
 
 function comparable(domain: Domain): object {
   const {
-    // Compared apart.
+    // Compared separately.
     memory: _memory,
     maxMemory: _maxMemory,
     currentMemory: _currentMemory,
@@ -48,7 +48,7 @@ function comparable(domain: Domain): object {
     vcpus: _vcpus,
     cputune: _cputune,
     metadata: _metadata,
-    // A prefix, declared whether it is used or not.
+    // A prefix, declared whether or not it is used.
     xmlnsQemu: _xmlnsQemu,
     ...own
   } = domain;
@@ -59,8 +59,8 @@ function comparable(domain: Domain): object {
 }
 
 /**
- * Without what libvirt does not give back as it was asked for: the first serial console, which it makes an
- * image of the serial port whatever its type, and texts of the firmware that are empty.
+ * Without what libvirt does not return as requested: the first serial console, which mirrors the serial port
+ * whatever its type, and empty strings of the firmware.
  */
 function withoutDropped(wanted: Domain): Domain {
   const { devices, sysinfo } = wanted;
@@ -73,7 +73,7 @@ function withoutDropped(wanted: Domain): Domain {
   return { ...kept, sysinfo: { ...sysinfo, system: { ...sysinfo.system, entries: said } } };
 }
 
-/** Where libvirt says what it made of a name: the machine's version, the host's CPU. */
+/** Where libvirt reports what a name became: the machine's version, the host's CPU. */
 function isResolved({ path, from, to }: ValueDifference): boolean {
   if (path === "os.type.machine") {
     return String(from)

@@ -33,7 +33,7 @@ function isSame(
   return place === otherPlace;
 }
 
-/** Network functions move in and out with a migration; all others stay as they are. */
+/** Network functions are attached and detached by a migration; all others stay. */
 function plug(
   kind: "detach-host-device" | "attach-host-device",
   hostDevice: DomainHostDevice,
@@ -41,10 +41,10 @@ function plug(
   const verb = kind === "attach-host-device" ? "attach" : "detach";
   const summary = `${verb} the host device ${label(hostDevice)}`;
   if (isNetworkFunction(hostDevice)) {
-    const reason = "the Pod gets its network functions when it is made";
+    const reason = "the Pod gets its network functions when it is created";
     return { kind, hostDevice, summary, effect: "needs-migration", reason };
   }
-  const reason = "the Pod gets its devices when it is made, and this one does not migrate";
+  const reason = "the Pod gets its devices when it is created, and this one does not migrate";
   return { kind, hostDevice, summary, effect: "needs-restart", reason };
 }
 
@@ -56,7 +56,7 @@ function compare(
   const fields = valueDifferences(running, wanted, "", filledIn).map(({ path }) => path);
   if (fields.length === 0) return [];
   const summary = `change ${fields.join(", ")} of the host device ${label(wanted)}`;
-  const reason = "a host device is not changed while the guest runs";
+  const reason = "a host device cannot change while the guest runs";
   const base = { kind: "change-host-device", hostDevice: wanted, fields, summary } as const;
   return [{ ...base, effect: "needs-restart", reason }];
 }

@@ -43,21 +43,22 @@ function attach(card: DomainInterface, { dynamicNetworks }: Comparison): DomainC
   const restart = whyNotPluggable(card);
   if (restart !== undefined) return { ...base, summary, effect: "needs-restart", reason: restart };
   if (dynamicNetworks) return { ...base, summary, effect: "live" };
-  const reason = "the Pod gets the network when it is made, so the guest must move to a new one";
+  const reason = "the Pod gets the network when it is created, so the guest must move to a new one";
   return { ...base, summary, effect: "needs-migration", reason };
 }
 
-/** Only virtio cards on a tap device are plugged while the guest runs. */
+/** Only virtio cards on a TAP device are plugged while the guest runs. */
 function whyNotPluggable({ type, model }: DomainInterface): string | undefined {
-  if (type !== "ethernet") return `an interface of type ${type} is there from the start`;
-  if (model && !model.type.startsWith("virtio")) return `the model ${model.type} has no hotplug`;
+  if (type !== "ethernet") return `an interface of type ${type} exists from the start`;
+  if (model && !model.type.startsWith("virtio"))
+    return `the model ${model.type} does not support hotplug`;
   return undefined;
 }
 
 function whyKept({ target }: DomainInterface): string | undefined {
   if (target?.dev === primaryTap) return "it is the Pod's own network";
   if (!target || !isOrdinalTap(target.dev)) return undefined;
-  return `${target.dev} is named by its place, which the others would lose`;
+  return `${target.dev} is named by its position, which would change for the others`;
 }
 
 function compare(
@@ -81,12 +82,12 @@ function compare(
     fields: names,
     effect: "needs-restart",
     summary: `change ${names.join(", ")} of the interface ${label(wanted)}`,
-    reason: "only the link state of an interface changes while the guest runs",
+    reason: "only the link state of an interface can change while the guest runs",
   });
   return changes;
 }
 
-/** Without the link, and without what the Pod's own link decides where nobody has said it. */
+/** Without the link, and without what the Pod's own link decides if nothing is set. */
 function comparable(card: DomainInterface): object {
   const { alias: _alias, link: _link, target: _target, mtu: _mtu, ...own } = card;
   return own;

@@ -6,7 +6,7 @@ import { bytesIn, guestMemoryBytes } from "./memory-bytes.ts";
 const blockBytes = 2n ** 21n;
 const hugeBlockBytes = 2n ** 30n;
 
-/** Less leaves a guest without room for the tables that describe what is plugged in. */
+/** Less memory leaves a guest without room for the tables that describe plugged memory. */
 const leastBytes = 2n ** 30n;
 
 /** Memory to plug in. */
@@ -22,7 +22,9 @@ export function diffMemory(running: Domain, wanted: Domain): DomainChange[] {
       to: plain(to),
       summary: `set the memory from ${from} to ${to} bytes`,
       effect: restart === undefined ? "needs-migration" : "needs-restart",
-      reason: restart ?? "the Pod was made for other memory, so the guest must move to a new one",
+      reason:
+        restart ??
+        "the Pod was created for a different amount of memory, so the guest must move to a new one",
     });
   }
   const [limit, newLimit] = [limitOf(running), limitOf(wanted)];
@@ -43,14 +45,14 @@ export function diffMemory(running: Domain, wanted: Domain): DomainChange[] {
 function whyRestart(running: Domain, atBoot: bigint, to: bigint): string | undefined {
   const limit = limitOf(running);
   const block = usesHugePages(running) ? hugeBlockBytes : blockBytes;
-  if (limit === undefined) return "the guest was started without a limit up to which it can grow";
+  if (limit === undefined) return "the guest was started without a limit for growing";
   if (to > limit) return `the guest was started with a limit of ${limit} bytes`;
-  if (to < atBoot) return `the guest was started with ${atBoot} bytes, and cannot have less`;
+  if (to < atBoot) return `the guest was started with ${atBoot} bytes and cannot have less`;
   if (running.launchSecurity) return "the guest's memory is encrypted";
   if (running.os.type.arch !== "x86_64")
-    return "guests of this architecture have no memory hotplug";
-  if (to < leastBytes) return "a guest with less than 1 GiB has no memory hotplug";
-  if (to % block !== 0n) return `memory is plugged in in blocks of ${block} bytes`;
+    return "guests of this architecture do not support memory hotplug";
+  if (to < leastBytes) return "a guest with less than 1 GiB does not support memory hotplug";
+  if (to % block !== 0n) return `memory is plugged in blocks of ${block} bytes`;
   return undefined;
 }
 

@@ -11,19 +11,19 @@ export type ChangeEffect = "live" | "needs-migration" | "needs-restart";
 /** One step from the running domain to the wanted one. */
 export type DomainChange = ChangeOutcome & ChangeOf;
 
-/** What all changes say. */
+/** What all changes have. */
 export interface ChangeOutcome {
   readonly effect: ChangeEffect;
-  /** What changes, for people: `attach the disk "data" as vdb`. */
+  /** A description of the change: `attach the disk "data" as vdb`. */
   readonly summary: string;
   /** Why it cannot be done live. */
   readonly reason?: string;
 }
 
-/** What is to be changed, with what a program needs to do it. */
+/** The subject of the change, with what a program needs to make it. */
 export type ChangeOf =
   | { readonly kind: "detach-disk" | "attach-disk"; readonly disk: DomainDisk }
-  /** `disk` is the drive that runs, with the medium that is wanted; an empty source is no medium. */
+  /** `disk` is the running drive with the wanted medium; an empty source means no medium. */
   | { readonly kind: "change-media"; readonly disk: DomainDisk }
   | { readonly kind: "resize-disk"; readonly disk: DomainDisk; readonly bytes: number | bigint }
   | { readonly kind: "change-disk"; readonly disk: DomainDisk; readonly fields: readonly string[] }
@@ -31,7 +31,7 @@ export type ChangeOf =
       readonly kind: "detach-interface" | "attach-interface";
       readonly interface: DomainInterface;
     }
-  /** `interface` is the card that runs, with the link state that is wanted. */
+  /** `interface` is the running card with the wanted link state. */
   | { readonly kind: "set-link-state"; readonly interface: DomainInterface }
   | {
       readonly kind: "change-interface";
@@ -56,7 +56,7 @@ export type ChangeOf =
       readonly to: number | bigint;
     }
   | { readonly kind: "set-metadata"; readonly metadata: DomainMetadata }
-  /** Anything else; `path` is one of the model: `features.hyperv.relaxed`. */
+  /** Anything else; `path` is a path in the model: `features.hyperv.relaxed`. */
   | {
       readonly kind: "change-element";
       readonly path: string;
@@ -70,11 +70,11 @@ export type ChangeKind = ChangeOf["kind"];
 /** What is the same for a whole comparison. */
 export interface Comparison {
   /**
-   * Whether the running domain is libvirt's own account of it, with aliases, addresses and defaults
-   * filled in. What only that one has is no difference then.
+   * Whether libvirt reported the running domain, with aliases, addresses and defaults filled in. What only that
+   * one has is then not a difference.
    */
   readonly filledIn: boolean;
-  /** Whether the cluster can plug a network into a Pod that runs. */
+  /** Whether the cluster can plug a network into a running Pod. */
   readonly dynamicNetworks: boolean;
   readonly paths: LauncherPaths;
 }

@@ -1,7 +1,7 @@
 import type { Domain } from "../model/domain.ts";
 import type { XmlElement } from "../model/extensible.ts";
 
-/** Units of libvirt; without one it counts in KiB. */
+/** Units of libvirt; the default is KiB. */
 const units: Readonly<Record<string, bigint>> = {
   b: 1n,
   bytes: 1n,
@@ -38,7 +38,7 @@ export function guestMemoryBytes({ memory, devices }: Domain): {
   for (const device of devices.extra?.children ?? []) {
     if (typeof device === "string" || device.name !== "memory") continue;
     const target = find(device, "target");
-    // Libvirt counts the whole of a device as memory, whatever is plugged in of it.
+    // Libvirt counts a whole device as memory, however much of it is plugged in.
     size += amount(target, "size");
     requested += amount(target, "requested") || amount(target, "size");
   }

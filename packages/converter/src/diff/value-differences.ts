@@ -1,6 +1,6 @@
 import { bytesIn } from "./memory-bytes.ts";
 
-/** A value that is not the same in two domains. */
+/** A value that differs between two domains. */
 export interface ValueDifference {
   readonly path: string;
   readonly from: unknown;
@@ -10,8 +10,8 @@ export interface ValueDifference {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Where two values of the model differ. Aliases and addresses that libvirt chose do not count; with
- * `filledIn`, nothing does that only `running` has. What is empty is the same as what is not there.
+ * Where two values of the model differ. Aliases and addresses that libvirt chose do not count; with `filledIn`,
+ * nothing that only `running` has counts. Empty equals missing.
  */
 export function valueDifferences(
   running: unknown,
@@ -43,13 +43,13 @@ function fieldDifferences(
   });
 }
 
-/** What libvirt gives a device that was asked for without. */
+/** What libvirt adds to a device that was requested without it. */
 function isAdded(key: string, running: unknown, wanted: unknown, filledIn: boolean): boolean {
   if (key === "extra") return filledIn || (isEmpty(running) && isEmpty(wanted));
   return (key === "alias" || key === "address") && (running === undefined || wanted === undefined);
 }
 
-/** Libvirt counts in KiB whatever it was told in. */
+/** Libvirt counts in KiB, whatever the requested unit. */
 function inBytes(fields: Fields): Fields {
   const { unit, ...others } = fields;
   const key = ["value", "size", "memory"].find((name) => isNumber(others[name]));
@@ -69,7 +69,7 @@ function listDifferences(
       valueDifferences(running[at], item, `${path}[${at}]`, filledIn),
     );
   }
-  // Libvirt adds to lists and sorts some: what is wanted must be in it, wherever.
+  // Libvirt adds to lists and sorts some: each wanted item must be in it, anywhere.
   return wanted.flatMap((item, at) => {
     const same = (other: unknown): boolean => valueDifferences(other, item, "", true).length === 0;
     return running.some(same) ? [] : [{ path: `${path}[${at}]`, from: running[at], to: item }];
@@ -84,7 +84,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-/** Nothing, or an object or list with nothing in it but what a parser filled in. */
+/** Nothing, or an object or list with only what a parser filled in. */
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === "") return true;
   if (!isObject(value)) return false;

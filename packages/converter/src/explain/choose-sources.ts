@@ -5,19 +5,19 @@ import { isWithin } from "./field-path.ts";
 import type { FieldRef } from "./find-sources.ts";
 import type { Step } from "./trace-steps.ts";
 
-/** More defaults than these would explain nothing more. */
+/** More defaults than these would not explain more. */
 const maxDefaults = 4;
 
-/** Share of all nodes above which a field says little about each: the architecture, say. */
+/** The share of all nodes above which a field says little about each, for example the architecture. */
 const farReach = 1 / 4;
 
 /**
- * The sources of a node, from all the fields that move it: those that say most about it first.
+ * The sources of a node, from all the fields that change it: the most specific first.
  *
- * A field that moves its element as well is about the element, so it counts only where no other does;
- * one that moves much of the domain, only where nothing closer does. A field within another one
- * stands for both. A field that is not set counts only where it says more than every field of the VMI
- * that is. Without any, the rule is the source; a hook always is.
+ * A field that also changes the element is about the element, so it counts only if no other does; one that
+ * changes much of the domain counts only if nothing closer does. A field within another one stands for both. A
+ * field that is not set counts only if it says more than every set field of the VMI. Without any, the rule is
+ * the source; a hook always is.
  */
 export function chooseSources(
   refs: readonly FieldRef[],
@@ -38,11 +38,11 @@ export function chooseSources(
   return [{ kind, path: name, because: summary }, ...sources];
 }
 
-/** What else is known of a node. */
+/** What else is known about a node. */
 interface Surroundings {
   /** What wrote it. */
   readonly step: Step;
-  /** The fields that move the element it belongs to. */
+  /** The fields that change the element it belongs to. */
   readonly parentRefs: readonly FieldRef[];
   /** How many nodes there are. */
   readonly nodes: number;
@@ -66,7 +66,7 @@ function sourceOf(ref: FieldRef): Source {
   const path = formatPath(ref.path);
   if (ref.input === "context") return contextSource(ref, path);
   if (ref.input === "environment") {
-    const because = `It follows ${path} of the environment${shown(ref.value)}.`;
+    const because = `It follows from ${path} of the environment${shown(ref.value)}.`;
     return { kind: "environment", path: `environment.${path}`, value: ref.value, because };
   }
   if (ref.present) {
@@ -74,13 +74,13 @@ function sourceOf(ref: FieldRef): Source {
       kind: "field",
       path,
       value: ref.value,
-      because: `It follows ${path}${shown(ref.value)}.`,
+      because: `It follows from ${path}${shown(ref.value)}.`,
     };
   }
   if (ref.value === undefined) {
     return { kind: "default", path, because: `It is so because ${path} is not set.` };
   }
-  const because = `It follows the default of ${path}${shown(ref.value)}.`;
+  const because = `It follows from the default of ${path}${shown(ref.value)}.`;
   return { kind: "default", path, value: ref.value, because };
 }
 
@@ -94,7 +94,7 @@ function contextSource({ path: steps, value }: FieldRef, path: string): Source {
     node: "a fact about the node",
     field: "the VMI",
   };
-  const because = `It follows ${path} of the context${shown(value)}, ${whose[origin]}: ${summary}.`;
+  const because = `It follows from ${path} of the context${shown(value)}, ${whose[origin]}: ${summary}.`;
   const kind = origin === "field" ? "node" : origin;
   return { kind, path: `context.${path}`, value, because };
 }

@@ -6,15 +6,15 @@ import type { XmlElement, XmlExtra } from "../model/extensible.ts";
 export interface TreeNode {
   readonly kind: "element" | "attribute";
   readonly name: string;
-  /** Of an attribute; of an element, its text if it has any. */
+  /** The value of an attribute, or the text of an element, if any. */
   value: string | undefined;
   readonly attributes: readonly TreeNode[];
   readonly children: readonly TreeNode[];
-  /** Text and elements in their order, for elements that the model does not know and that mix them. */
+  /** Text and elements in their order, for unknown elements that mix them. */
   readonly mixed?: readonly (string | TreeNode)[] | undefined;
   /** Place among the items of its list, if it is in one. */
   at: number | undefined;
-  /** The object of the model that it is, or that holds it under `key`. */
+  /** The model object that it represents, or that holds it under `key`. */
   readonly owner: object;
   readonly key: string | undefined;
 }
@@ -46,7 +46,7 @@ function elementNode(
   return node;
 }
 
-/** A text beside the model's own elements is only found in what was read, never in what was made. */
+/** Text beside the model's own elements occurs only in what was read, never in what was made. */
 function isElement(child: XmlElement | string): child is XmlElement {
   return typeof child !== "string";
 }
@@ -120,7 +120,7 @@ function addExtra(
   children: readonly XmlElement[],
 ): void {
   for (const [name, value] of Object.entries(attributes ?? {})) {
-    // What the model says of an attribute holds; this one is not written.
+    // The model's value of an attribute takes precedence; this one is not written.
     if (node.attributes.some((own) => own.name === name)) continue;
     node.attributes.push(scalarNode("attribute", name, String(value), attributes as object, name));
   }

@@ -8,19 +8,19 @@ import { listFields } from "./list-fields.ts";
 import { movedNodes } from "./moved-nodes.ts";
 import { type Reads, recordReads } from "./record-reads.ts";
 
-/** Something that is converted, and can be converted again with other inputs. */
+/** Something that was converted, and can be converted again with other inputs. */
 export interface Experiment {
   readonly tree: TreeNode;
   readonly inputs: Inputs;
-  /** What is known of the shape of an input. */
+  /** What is known about the shape of an input. */
   readonly schemas: Readonly<Record<string, SchemaNode>>;
-  /** Whether fields that are read but not there are tried as well, where their shape is known. */
+  /** Whether missing fields that are read are tried as well, if their shape is known. */
   readonly tryAbsent: boolean;
-  /** Throws where the inputs make no domain. */
+  /** Throws if the inputs make no domain. */
   convert(inputs: Inputs): Domain;
 }
 
-/** The fields that a conversion reads, of all inputs; without what is below places that are left out. */
+/** The fields that a conversion reads, of all inputs, except below places that are left out. */
 export function* fieldsOf(
   experiment: Experiment,
   isLeftOut?: (input: string, holder: object, path: FieldSteps) => boolean,
@@ -45,7 +45,7 @@ function readsOf({ inputs, convert }: Experiment, name: string): Reads | undefin
   }
 }
 
-/** The nodes of a tree that other inputs move; `undefined` if they make no domain. */
+/** The nodes of a tree that change with other inputs; `undefined` if they make no domain. */
 export function movedIn(
   { convert }: Pick<Experiment, "convert">,
   tree: TreeNode,

@@ -31,7 +31,7 @@ test("names the default of a field that was not written, with its value", () => 
     kind: "default",
     path: "spec.domain.machine.type",
     value: "q35",
-    because: 'It follows the default of spec.domain.machine.type ("q35").',
+    because: 'It follows from the default of spec.domain.machine.type ("q35").',
   });
 });
 
@@ -52,11 +52,11 @@ test("names what the cluster's configuration decides, and converts with it each 
   );
 });
 
-test("is not misled by an identity that is random", () => {
+test("a random identity does not mislead it", () => {
   expect(sourcesOf("sysinfo.system.entry[0]")).toEqual(["default spec.domain.firmware.uuid"]);
 });
 
-test("answers the other way too: what comes of a field", () => {
+test("also answers the other way: what follows from a field", () => {
   const paths = nodesFrom(nodes, "spec.domain.memory").map(({ path }) => path);
   expect(paths).toContain("memory");
   expect(paths).not.toContain("vcpu");

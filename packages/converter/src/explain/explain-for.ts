@@ -29,7 +29,7 @@ export function explainFor(
   const prepared = prepareVmi(vmi, environment);
   const context = resolveContext(prepared, environment);
   const traced = traceSteps(prepared, context, options.hooks ?? []);
-  // The configuration is no tree of settings to be changed one by one; what it decides is in the context.
+  // The configuration is not a tree of settings to change one by one; its effects are in the context.
   const { config, ...surroundings } = environment;
   const { firmwareUUID = prepared.spec.domain.firmware?.uuid } = environment;
   // The same identity each time: a random one would seem to depend on everything.
@@ -60,13 +60,13 @@ export function explainFor(
   return explanationOf(traced, merged);
 }
 
-/** A field that a conversion reads, if nobody wrote it. */
+/** A field that a conversion reads, if nobody set it. */
 function unwritten(ref: FieldRef, vmi: VirtualMachineInstance): FieldRef[] {
   if (ref.input === "context") return [ref];
   return (valueAt(vmi, ref.path) ?? undefined) === undefined ? [{ ...ref, present: false }] : [];
 }
 
-/** Without the parts of the context that were made from what is named already. */
+/** Without the parts of the context that follow from what is already named. */
 function withoutDerived(refs: readonly FieldRef[], written: readonly FieldRef[]): FieldRef[] {
   const fromEnvironment = written.some(({ input }) => input === "environment");
   return refs.filter(({ input, path: [key] }) => {

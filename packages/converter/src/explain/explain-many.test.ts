@@ -7,7 +7,7 @@ import { nodesAt, nodesFrom } from "./explanation.ts";
 
 const buses = ["virtio", "sata", "virtio", "scsi"];
 
-/** Disks of several kinds, as many as are asked for, and some devices beside them. */
+/** Disks of several kinds, as many as requested, and some other devices. */
 function withDisks(count: number): Required<Pick<Changes, "devices" | "spec" | "domain">> {
   const names = Array.from({ length: count }, (_, at) => `disk-${at}`);
   return {
@@ -47,7 +47,7 @@ function sourcesOf(path: string): string[] {
 }
 
 describe("of a VMI with many disks", () => {
-  test("each disk comes of its own fields", () => {
+  test("each disk follows from its own fields", () => {
     for (let at = 0; at < 40; at++) {
       expect(sourcesOf(`devices.disk[${at}]`).sort()).toEqual([
         `field spec.domain.devices.disks[${at}]`,
@@ -67,14 +67,14 @@ describe("of a VMI with many disks", () => {
     expect(sourcesOf("devices.disk[30].source.@dev")).toContain("node context.isBlockPVC.disk-30");
   });
 
-  test("what belongs to no single disk names the disks that make it", () => {
+  test("what belongs to no single disk names the disks that cause it", () => {
     expect(sourcesOf("iothreads")).toContain(
       "field spec.domain.devices.disks[8].dedicatedIOThread",
     );
     expect(nodesFrom(nodes, "spec.domain.devices.rng").map(({ name }) => name)).toContain("rng");
   });
 
-  test("every field that is named changes the node, tried in another way", () => {
+  test("every named field changes the node in an independent test", () => {
     const claims = nodes.flatMap((node) =>
       node.sources
         .filter(({ kind, value }) => value !== undefined && kind !== "default")

@@ -14,7 +14,7 @@ const text = JSON.stringify(
 
 const odd = fc.constantFrom<unknown>(null, 5, "", "\u0000", [], {}, [null], true);
 
-/** A VMI in which some value is another one. */
+/** A VMI with some value replaced. */
 const damaged = fc.tuple(fc.nat({ max: 30 }), odd).map(([place, value]) => {
   let at = 0;
   const revive = (_key: string, found: unknown): unknown => (at++ === place ? value : found);
@@ -40,7 +40,7 @@ test("a damaged VMI is explained or gives a ConverterError, never anything else"
   );
 });
 
-test("the damage would break a careless reader: the attack is strong enough", () => {
+test("control: the damage would break a careless reader", () => {
   const attack = fc.check(
     fc.property(damaged, (vmi) => {
       const { watched } = recordReads(vmi);

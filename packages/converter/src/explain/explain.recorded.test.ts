@@ -5,7 +5,7 @@ import { checkClaim, misattributed } from "../testing/check-claims.ts";
 import { conversions } from "../testing/conversions.ts";
 import { explain } from "./explain.ts";
 
-/** All takes a minute; `VIRTKIT_EXPLAIN_ALL=1` asks for it. */
+/** Checking all takes a minute; `VIRTKIT_EXPLAIN_ALL=1` does it. */
 const wantedCases = process.env["VIRTKIT_EXPLAIN_ALL"] ? Number.POSITIVE_INFINITY : 40;
 const claimsPerCase = 6;
 
@@ -19,7 +19,7 @@ const cases = recorded
     return { name, vmi, context, xml, nodes: explain(vmi, context).nodes };
   });
 
-/** Fields that are named, spread over each case. */
+/** The named fields to check, spread over each case. */
 const claims = cases.flatMap((given) => {
   const all = given.nodes.flatMap((node) =>
     node.sources
@@ -53,7 +53,7 @@ describe("explain", { timeout: 120_000 }, () => {
     );
   });
 
-  test("would be found out if it named others: the check is strong enough", () => {
+  test("control: the check finds wrongly named fields", () => {
     const wrong = claims.map((claim) => checkClaim({ ...claim, source: misattributed(claim) }));
     expect(wrong.filter((outcome) => outcome === "fails").length).toBeGreaterThan(wrong.length / 2);
   });

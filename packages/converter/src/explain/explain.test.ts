@@ -48,7 +48,7 @@ describe("explain", () => {
         kind: "field",
         path: "spec.domain.devices.disks[0].cache",
         value: "none",
-        because: 'It follows spec.domain.devices.disks[0].cache ("none").',
+        because: 'It follows from spec.domain.devices.disks[0].cache ("none").',
       },
     ]);
     expect(sourcesOf("devices.rng", { devices: { rng: {} } })).toEqual([
@@ -57,7 +57,7 @@ describe("explain", () => {
     expect(sourcesOf("memory")).toEqual(["field spec.domain.memory.guest"]);
   });
 
-  test("tells items of a list apart, and does not blame one for its neighbour", () => {
+  test("distinguishes items of a list, and does not blame one for its neighbour", () => {
     expect(sourcesOf("devices.disk[1].serial", twoDisks)[0]).toBe(
       "field spec.domain.devices.disks[1].serial",
     );
@@ -67,14 +67,14 @@ describe("explain", () => {
     ]);
   });
 
-  test("follows a name to all that have it, since neither can change alone", () => {
+  test("follows a name to everything that has it, because neither can change alone", () => {
     expect(sourcesOf("devices.disk[0].alias.@name", twoDisks).sort()).toEqual([
       "field spec.domain.devices.disks[0].name",
       "field spec.volumes[0].name",
     ]);
   });
 
-  test("follows the kind of a volume, which has to be of some kind", () => {
+  test("follows the kind of a volume, which must have some kind", () => {
     expect(sourcesOf("devices.disk[1].source.@file", twoDisks)).toContain(
       "field spec.volumes[1].emptyDisk",
     );
@@ -160,7 +160,7 @@ describe("explain", () => {
     expect(isConverterError(errorOf(() => explain(malformed, smallContext())))).toBe(true);
   });
 
-  test("does not mind a VMI that holds itself where nobody looks", () => {
+  test("accepts a VMI with cycles that nobody reads", () => {
     const vmi = smallVmi() as unknown as Record<string, unknown>;
     vmi["self"] = vmi;
     expect(explain(vmi as never, smallContext()).nodes.length).toBeGreaterThan(50);

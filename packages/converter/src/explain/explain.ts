@@ -61,7 +61,7 @@ export function contextSources(
   });
 }
 
-/** The nodes of a conversion in the order of the document, with the sources that say most. */
+/** The nodes of a conversion in document order, with the most specific sources. */
 export function explanationOf(
   { domain, tree, stepOf }: TracedConversion,
   found: ReadonlyMap<TreeNode, readonly FieldRef[]>,

@@ -19,7 +19,7 @@ function paths(found: readonly ExplainedNode[]): string[] {
   return found.map(({ path }) => path);
 }
 
-test("a path finds what is at it and below it, for all items where it names none", () => {
+test("a path finds what is at it and below it, for all items if it names none", () => {
   expect(paths(nodesAt(nodes, "devices.disk"))).toEqual([
     "devices.disk[0].@type",
     "devices.disk[1].driver.@type",
@@ -31,7 +31,7 @@ test("a path finds what is at it and below it, for all items where it names none
   expect(nodesAt(nodes, "devices.disk[2]")).toEqual([]);
 });
 
-test("a field finds what comes of it and of those within it, keys with dots included", () => {
+test("a field finds what follows from it and from those within it, including keys with dots", () => {
   expect(paths(nodesFrom(nodes, "spec.volumes"))).toEqual(["devices.disk[0].@type"]);
   expect(paths(nodesFrom(nodes, 'metadata.annotations["a.b/c"]'))).toHaveLength(1);
   expect(paths(nodesFrom(nodes, "metadata"))).toHaveLength(1);

@@ -4,9 +4,9 @@ import type { Step } from "./trace-steps.ts";
 /** One reason why a node has its value. */
 export interface Source {
   /**
-   * `field`: a field of the VMI. `default`: a field of the VMI that nobody set. `cluster`: a setting
-   * of the cluster. `node`: a fact about the node, the Pod or its devices. `environment`: a field of
-   * the environment. `rule`: always so. `hook`: an edit of the caller's.
+   * `field`: a field of the VMI. `default`: an unset field of the VMI. `cluster`: a setting of the cluster.
+   * `node`: a fact about the node, the Pod or its devices. `environment`: a field of the environment. `rule`:
+   * always so. `hook`: an edit by the caller.
    */
   readonly kind: "field" | "default" | "cluster" | "node" | "environment" | "rule" | "hook";
   /**
@@ -26,18 +26,18 @@ export interface ExplainedNode {
   readonly path: string;
   readonly kind: "element" | "attribute";
   readonly name: string;
-  /** Of an attribute; of an element, its text if it has any. */
+  /** The value of an attribute, or the text of an element, if any. */
   readonly value: string | undefined;
-  /** At least one; what is most about this node is first. */
+  /** At least one; the most specific first. */
   readonly sources: readonly Source[];
-  /** The rule or hook that wrote it, or changed it last. */
+  /** The rule or hook that wrote it, or last changed it. */
   readonly step: Step;
 }
 
 /** A domain, and why each part of it has its value. */
 export interface Explanation {
   readonly domain: Domain;
-  /** Every element and attribute, in the order of the document. */
+  /** Every element and attribute, in document order. */
   readonly nodes: readonly ExplainedNode[];
 }
 
@@ -62,7 +62,7 @@ function stepsOf(path: string): string[] {
   return Array.from(steps, ([, key, index, name]) => key ?? (index ? `#${index}` : (name ?? "")));
 }
 
-/** Whether the first path is the start of the second, which may have indices that it leaves out. */
+/** Whether the first path is the start of the second, which may have indices that the first omits. */
 function leadsTo(wanted: readonly string[], path: readonly string[]): boolean {
   let at = 0;
   for (const step of wanted) {

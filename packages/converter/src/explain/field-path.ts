@@ -1,7 +1,7 @@
 /** Keys and indices that lead to a field. */
 export type FieldSteps = readonly (string | number)[];
 
-/** What is at a place; `undefined` where there is nothing. */
+/** The value at a path; `undefined` if there is none. */
 export function valueAt(root: unknown, path: FieldSteps): unknown {
   let value = root;
   for (const step of path) {
@@ -13,8 +13,8 @@ export function valueAt(root: unknown, path: FieldSteps): unknown {
 }
 
 /**
- * A copy with another value at a place, which shares all else; `undefined` takes the field, or the
- * item of the list, away. Objects that are missing on the way there are added.
+ * A copy with another value at a path that shares everything else; `undefined` removes the field, or the item
+ * of the list. Missing objects on the way are added.
  */
 export function withValueAt(root: unknown, [step, ...rest]: FieldSteps, value: unknown): unknown {
   if (step === undefined) return value;
@@ -31,7 +31,7 @@ export function withValueAt(root: unknown, [step, ...rest]: FieldSteps, value: u
   return copy;
 }
 
-/** Whether a path leads to something within what another one leads to. */
+/** Whether a path leads to something within another path. */
 export function isWithin(path: FieldSteps, outer: FieldSteps): boolean {
   return path.length > outer.length && outer.every((step, at) => step === path[at]);
 }

@@ -3,19 +3,18 @@ import { withValueAt } from "./field-path.ts";
 import type { Inputs } from "./inputs.ts";
 import { wideChanges } from "./wide-changes.ts";
 
-/** A field of an input, and the values to try in its place. */
+/** A field of an input, and the values to try instead. */
 export interface FieldTrial {
   readonly input: string;
   readonly path: FieldSteps;
   readonly present: boolean;
   readonly value: unknown;
-  /** `undefined` takes it away. */
+  /** `undefined` removes it. */
   readonly others: readonly unknown[];
 }
 
 /**
- * The nodes that move with a field, whichever of its other values does it; `undefined` if none of
- * them can be converted.
+ * The nodes that change with a field for any of its other values; `undefined` if none of them can be converted.
  */
 export function movedByField<T>(
   inputs: Inputs,
@@ -28,7 +27,7 @@ export function movedByField<T>(
   }));
   const moved = union(alone, movedBy);
   if (moved || !present) return moved;
-  // Only then: what a wide change moves says nothing of a field that moves nothing by itself.
+  // Only then: what a wide change affects says nothing about a field that affects nothing alone.
   return union(wideChanges(inputs, input, path, value), movedBy);
 }
 

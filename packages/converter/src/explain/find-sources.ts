@@ -9,18 +9,17 @@ import { LongLists } from "./long-lists.ts";
 export interface FieldRef {
   readonly input: string;
   readonly path: FieldSteps;
-  /** Whether the field is there; if it is not, setting it would change the node. */
+  /** Whether the field is set; if not, setting it would change the node. */
   readonly present: boolean;
   readonly value: unknown;
-  /** How many nodes depend on the field: the fewer, the more it is about each. */
+  /** How many nodes depend on the field: the fewer, the more specific it is. */
   readonly reach: number;
 }
 
 /**
- * Finds out which fields each node depends on, by trying: every field that the conversion reads is
- * taken away or given another value, and the nodes that change or vanish are noted. What is found is
- * true by construction. Takes some hundred conversions, and as many small ones for each item of a long
- * list.
+ * Finds out which fields each node depends on, by experiment: every field that the conversion reads is removed
+ * or given another value, and the nodes that change or vanish are recorded. The result is true by construction.
+ * Takes some hundred conversions, and as many small ones for each item of a long list.
  */
 export function findSources(experiment: Experiment): Map<TreeNode, FieldRef[]> {
   const found = new Map<TreeNode, FieldRef[]>();

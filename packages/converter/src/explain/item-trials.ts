@@ -5,23 +5,23 @@ import type { LongLists, NarrowInputs } from "./long-lists.ts";
 import { NodeMatcher } from "./match-nodes.ts";
 import { Witnesses } from "./witnesses.ts";
 
-/** A field, and the nodes that move with it. */
+/** A field, and the nodes that change with it. */
 export interface TriedField {
   readonly field: FieldTrial;
   readonly moved: ReadonlySet<TreeNode>;
 }
 
 /**
- * Tries the fields of the items of long lists. Each is tried in a VMI without the other items, so that
- * the time does not grow with the square of their number. What that shows of the item's own device holds
- * for the whole VMI. Anything else is tried there before it is believed, for some items of each list.
+ * Tries the fields of the items of long lists. Each is tried in a VMI without the other items, so that the time
+ * does not grow with the square of their number. The result for the item's own device holds for the whole VMI.
+ * Anything else is verified there, for some items of each list.
  */
 export function* itemTrials(whole: Experiment, lists: LongLists): Generator<TriedField> {
   const matcher = new NodeMatcher(whole.tree);
   const trials = Array.from(lists.names, (name) => new ItemTrials(whole, lists, name, matcher));
   const owners = ownersOf(trials, matcher.named);
   const witnesses = new Witnesses();
-  // The last ones first: they shift the fewest others, and say most of what they move.
+  // The last ones first: they shift the fewest others, and say most about what they change.
   for (const item of trials.reverse()) yield* item.run(owners, witnesses);
 }
 
@@ -87,7 +87,7 @@ class ItemTrials {
   }
 }
 
-/** By node of the whole tree, the one item that has it; `undefined` where that cannot be said. */
+/** By node of the whole tree, the item that owns it; `undefined` if that is unknown. */
 type Owners = ReadonlyMap<TreeNode, ItemTrials | undefined>;
 
 function ownersOf(trials: readonly ItemTrials[], named: ReadonlySet<TreeNode>): Owners {

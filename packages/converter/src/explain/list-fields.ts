@@ -11,13 +11,13 @@ export interface ListedInput {
   /** What a conversion reads of it; `undefined` for everything. */
   readonly reads: Reads | undefined;
   readonly schema: SchemaNode | undefined;
-  /** Whether fields that are read but not there are listed as well, where their shape is known. */
+  /** Whether missing fields that are read are listed as well, if their shape is known. */
   readonly tryAbsent: boolean;
-  /** Leaves out what is below a place. Default: nothing. */
+  /** Leaves out what is below a path. Default: nothing. */
   readonly isLeftOut?: (holder: object, path: FieldSteps) => boolean;
 }
 
-/** Deeper than any VMI: stops at an object that holds itself. */
+/** Deeper than any VMI: stops at a cyclic object. */
 const maxDepth = 40;
 
 /** The fields of an input that a conversion reads, the inner ones first, with what to try instead. */

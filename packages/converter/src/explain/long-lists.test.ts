@@ -16,13 +16,13 @@ const inputs = {
 const schema: SchemaNode = { kind: "object", required: [], fields: new Map() };
 const lists = new LongLists(inputs, { vmi: schema, context: schema });
 
-test("names are those of items in long lists, and there are none where no list is long", () => {
+test("names belong to items in long lists, and there are none if no list is long", () => {
   expect([...lists.names]).toEqual(names);
   const { metadata, disks } = inputs.vmi;
   expect(new LongLists({ vmi: { metadata, disks: disks.slice(1) } }, {}).names.size).toBe(0);
 });
 
-test("narrow inputs lack the other items, wherever they are", () => {
+test("narrow inputs lack the other items everywhere", () => {
   expect(lists.only("n9", inputs).inputs).toEqual({
     vmi: {
       metadata: inputs.vmi.metadata,
@@ -42,7 +42,7 @@ test("a field of narrow inputs is found again in the whole ones", () => {
   expect(wholePath("vmi", ["few", 0, "a", "b"])).toEqual(["few", 1, "a", "b"]);
 });
 
-test("a path is of an item if it leads into one, or to what a map keeps under its name", () => {
+test("a path belongs to an item if it leads into one, or to an entry of a map under its name", () => {
   expect(lists.isInItem("vmi", inputs.vmi, ["disks", 4, "size"])).toBe(true);
   expect(lists.isInItem("context", inputs.context, ["known", "n9"])).toBe(true);
   expect(lists.isInItem("context", inputs.context, ["known", "other"])).toBe(false);

@@ -12,13 +12,13 @@ const maxDepth = 40;
 /** Inputs without most items of their long lists. */
 export interface NarrowInputs {
   readonly inputs: Inputs;
-  /** Where a field of them is in the whole inputs. */
+  /** Where one of its fields is in the whole inputs. */
   wholePath(input: string, path: FieldSteps): FieldSteps;
 }
 
 /**
- * The items of the long lists of some inputs, by their names. A disk and its volume have one name, and so
- * has what a map of the context keeps for them.
+ * The items of the long lists of some inputs, by name. A disk and its volume have the same name, and so have
+ * the entries for them in maps of the context.
  */
 export class LongLists {
   readonly names: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export class LongLists {
     this.names = names;
   }
 
-  /** The name of the item that is at a place, given what holds it; undefined where there is none. */
+  /** The name of the item at a path, given its parent; undefined if there is none. */
   nameAt(input: string, holder: object, path: FieldSteps): string | undefined {
     const step = path.at(-1) ?? "";
     if (Array.isArray(holder)) {
@@ -39,7 +39,7 @@ export class LongLists {
       return typeof name === "string" && this.names.has(name) ? name : undefined;
     }
     if (path.length < 2 || !this.names.has(String(step))) return undefined;
-    // A field that happens to be called like a disk is not about the disk.
+    // A field that happens to have a disk's name is not about the disk.
     const isField = schemaAt(this.#schemas[input], path.slice(0, -1))?.kind === "object";
     return isField ? undefined : String(step);
   }
@@ -54,7 +54,7 @@ export class LongLists {
     });
   }
 
-  /** The inputs with those items only that have one name. */
+  /** The inputs with only the items of one name. */
   only(name: string, inputs: Inputs): NarrowInputs {
     const indices = new Map<unknown, readonly number[]>();
     const narrow = Object.fromEntries(

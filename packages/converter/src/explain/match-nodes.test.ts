@@ -21,7 +21,7 @@ const whole = treeOf(["a", "b", "c"]);
 const narrow = treeOf(["b"]);
 const matcher = new NodeMatcher(whole);
 
-test("a device is found by its name, with all that is in it", () => {
+test("finds a device by its name, with everything in it", () => {
   const matches = matcher.match(narrow);
   const [ours] = interfaces(narrow);
   const [, theirs] = interfaces(whole);
@@ -30,7 +30,7 @@ test("a device is found by its name, with all that is in it", () => {
   expect(matches.get(narrow)).toBe(whole);
 });
 
-test("what cannot be told apart, or is not there, is left out", () => {
+test("leaves out what is ambiguous or missing", () => {
   const nameless = structuredClone(narrow) as { children: TreeNode[] } & TreeNode;
   const [device] = interfaces(nameless);
   if (!device) throw new Error("no interface");
@@ -38,7 +38,7 @@ test("what cannot be told apart, or is not there, is left out", () => {
   expect(matcher.match(nameless).has(device)).toBe(false);
 });
 
-test("devices with a name are known, and nothing around them", () => {
+test("knows devices with a name, and nothing around them", () => {
   const [device] = interfaces(whole);
   expect(device && matcher.named.has(device)).toBe(true);
   expect(matcher.named.has(whole)).toBe(false);

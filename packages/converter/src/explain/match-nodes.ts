@@ -1,12 +1,12 @@
 import type { TreeNode } from "./domain-tree.ts";
 import { identityOf, ownName } from "./moved-nodes.ts";
 
-/** Finds the nodes of a whole domain that those of a domain with fewer devices stand for. */
+/** Finds the nodes of a whole domain that correspond to those of a domain with fewer devices. */
 export class NodeMatcher {
   readonly #whole: TreeNode;
   readonly #childrenOf = new Map<TreeNode, ReadonlyMap<string, readonly TreeNode[]>>();
 
-  /** The nodes of the whole domain in a device that has a name, which says whose it is. */
+  /** The nodes of the whole domain in a named device, which says whose it is. */
   readonly named: ReadonlySet<TreeNode>;
 
   constructor(whole: TreeNode) {
@@ -17,8 +17,8 @@ export class NodeMatcher {
   }
 
   /**
-   * By node of the other tree, the node of the whole one. Items of a list are the same if what names
-   * them is; where that cannot be told, they and what is in them are left out.
+   * By node of the other tree, the node of the whole one. Items of a list are the same if their names are;
+   * ambiguous items and their content are left out.
    */
   match(tree: TreeNode): Map<TreeNode, TreeNode> {
     const matches = new Map<TreeNode, TreeNode>();
@@ -49,7 +49,7 @@ export class NodeMatcher {
   }
 }
 
-/** The children of a node by what tells them apart; what is not in a list, by its name. */
+/** The children of a node by what distinguishes them; outside lists, by name. */
 function grouped({ children }: TreeNode): Map<string, TreeNode[]> {
   const groups = new Map<string, TreeNode[]>();
   for (const child of children) {

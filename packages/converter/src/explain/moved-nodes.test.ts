@@ -15,7 +15,7 @@ function moved(change: (domain: Domain) => unknown): string[] {
   return [...movedNodes(domainTree(domain), domainTree(other))].map(({ name }) => name);
 }
 
-test("nothing moves without a change, or by an addition", () => {
+test("nothing changes without a change, or by an addition", () => {
   expect(moved(() => undefined)).toEqual([]);
   expect(
     moved((other) => {
@@ -25,13 +25,13 @@ test("nothing moves without a change, or by an addition", () => {
   ).toEqual([]);
 });
 
-test("an attribute, a text or a flag moves alone", () => {
+test("an attribute, a text or a flag changes alone", () => {
   expect(moved((other) => Object.assign(other.os.type, { machine: "x" }))).toEqual(["machine"]);
   expect(moved((other) => Object.assign(other, { name: "x" }))).toEqual(["name"]);
   expect(moved((other) => Object.assign(other.memory, { value: 5 }))).toEqual(["memory"]);
 });
 
-test("an item that goes takes all of itself along, and leaves its neighbours in peace", () => {
+test("a removed item changes everything in it, and leaves its neighbours alone", () => {
   const [, second] =
     domainTree(domain)
       .children.find(({ name }) => name === "devices")

@@ -1,9 +1,9 @@
 import type { TreeNode } from "./domain-tree.ts";
 
 /**
- * The nodes of a tree that are gone from, or have another value in, the other one. What only the
- * other one has does not count. Items of a list are told apart by their place where both lists have
- * the same length, else by what names them, so that removing one item does not move its neighbours.
+ * The nodes of a tree that are missing from, or have another value in, the other one. What only the other one
+ * has does not count. Items of a list are matched by position if both lists have the same length, otherwise by
+ * name, so that removing one item does not affect its neighbours.
  */
 export function movedNodes(tree: TreeNode, other: TreeNode): Set<TreeNode> {
   const moved = new Set<TreeNode>();
@@ -52,7 +52,7 @@ function place(): string {
   return "";
 }
 
-/** Those that are called the same are told apart by their order. */
+/** Items with the same name are matched in order. */
 function identified(
   nodes: readonly TreeNode[],
   identity: (node: TreeNode) => string,
@@ -70,7 +70,7 @@ function identified(
 
 const namingAttributes = ["id", "vcpu", "iothread", "cellid", "index", "type", "name", "value"];
 
-/** What names an item of a list: its own name, else the attributes that do. */
+/** What names an item of a list: its own name, otherwise the identifying attributes. */
 export function identityOf(node: TreeNode): string {
   const name = ownName(node);
   if (name !== undefined) return name;

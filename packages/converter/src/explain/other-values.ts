@@ -3,7 +3,7 @@ import type { SchemaNode } from "@virtkit/api/schema";
 /** More would cost time and find little more. */
 const maxKnown = 3;
 
-/** Values that a field could have instead of the one it has; `undefined` is none at all. */
+/** Values that a field could have instead of its own; `undefined` removes it. */
 export function otherValues(value: unknown, schema: SchemaNode | undefined): unknown[] {
   switch (typeof value) {
     case "boolean":
@@ -25,7 +25,7 @@ function otherLists(list: readonly unknown[]): unknown[] {
   return list.length < 2 ? [undefined] : [undefined, list.slice(1), list.slice(0, -1)];
 }
 
-/** Values for a field that is not there; none where nothing likely is known. */
+/** Values for a missing field; none if nothing likely is known. */
 export function likelyValues(schema: SchemaNode | undefined): unknown[] {
   switch (schema?.kind) {
     case "boolean":
@@ -51,8 +51,8 @@ function knownValues(schema: SchemaNode | undefined): string[] {
 const address = /^[0-9a-f]+([:.-][0-9a-f]+)+$/i;
 
 /**
- * Another text of the same kind: a flag turned over, the next number or quantity, an address with
- * its last digit changed, or a longer name, which nothing else has.
+ * Another text of the same kind: a flag inverted, the next number or quantity, an address with its last digit
+ * changed, or a longer, unique name.
  */
 function nextText(text: string): string {
   if (text === "true") return "false";
@@ -65,7 +65,7 @@ function next(character: string): string {
   return String.fromCharCode(character.charCodeAt(0) + 1);
 }
 
-/** The schema at a place within what another one describes. */
+/** The schema at a path within another one. */
 export function schemaAt(
   schema: SchemaNode | undefined,
   path: readonly (string | number)[],

@@ -22,19 +22,19 @@ function asObject(reads: Reads): unknown {
   return Object.fromEntries([...reads].map(([key, inner]) => [key, asObject(inner)]));
 }
 
-test("notes what is read, there or not, and nothing else", () => {
+test("records what is read, present or not, and nothing else", () => {
   expect(readBy(({ a }) => [a.b, a.c])).toEqual({ a: { b: {}, c: {} } });
   expect(readBy(({ a }) => Object.hasOwn(a, "c"))).toEqual({ a: { c: {} } });
   expect(readBy(({ a }) => "b" in a)).toEqual({ a: { b: {} } });
 });
 
-test("notes the items of a list that are looked at, not its methods", () => {
+test("records the items of a list that are read, not its methods", () => {
   expect(readBy(({ list }) => list.map(({ x }) => x))).toEqual({
     list: { 0: { x: {} }, 1: { x: {} } },
   });
   expect(readBy(({ list }) => list.find(({ x }) => x === 1))).toEqual({ list: { 0: { x: {} } } });
 });
 
-test("notes everything in what is copied", () => {
+test("records everything in what is copied", () => {
   expect(readBy(({ a }) => ({ ...a }))).toEqual({ a: { b: {} } });
 });

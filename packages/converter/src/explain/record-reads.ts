@@ -1,12 +1,12 @@
-/** The fields that were looked at below an object; one that is there may have been absent. */
+/** The fields that were read below an object; a present one may have been absent. */
 export type Reads = Map<string, Reads>;
 
 /** Deeper than any VMI; what is below counts as one value. */
 const maxDepth = 40;
 
 /**
- * A copy of a plain value that records which of its fields are read. The copy is what is watched,
- * since a proxy must not stand for the parts of a frozen object.
+ * A copy of a plain value that records which of its fields are read. The copy is watched, because a proxy must
+ * not stand for the parts of a frozen object.
  */
 export function recordReads(value: unknown): { readonly watched: unknown; readonly reads: Reads } {
   const reads: Reads = new Map();

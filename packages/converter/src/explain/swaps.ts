@@ -1,4 +1,4 @@
-/** Fields of which an object has one, with what another of them could be. */
+/** Fields of which an object has one, with the alternatives. */
 const choices: readonly (readonly (readonly [key: string, value: unknown])[])[] = [
   [
     ["disk", { bus: "virtio" }],
@@ -31,7 +31,7 @@ const choices: readonly (readonly (readonly [key: string, value: unknown])[])[] 
   ],
 ];
 
-/** Copies of an object with each of the other kinds that it could be of, instead of the one it is. */
+/** Copies of an object as each of the other kinds that it could be. */
 export function swaps(holder: unknown, key: string): unknown[] {
   const choice = choices.find((kinds) => kinds.some(([kind]) => kind === key)) ?? [];
   const { [key]: _, ...rest } = Object(holder) as Record<string, unknown>;

@@ -24,7 +24,7 @@ export interface TracedConversion {
 const frame: Step = { kind: "rule", name: "frame", summary: "What every domain has." };
 
 /**
- * Converts step by step, and looks at the domain after each. Fails as `convert` does.
+ * Converts step by step, and checks the domain after each. Fails as `convert` does.
  */
 export function traceSteps(
   vmi: VirtualMachineInstance,
@@ -57,12 +57,12 @@ interface Written {
   readonly step: Step;
 }
 
-/** Who wrote what, as of the last look. */
+/** Who wrote what, as of the last check. */
 class Writers {
   current: Map<TreeNode, Step> = new Map();
-  /** By object of the model: a list that is reordered changes nothing in its items. */
+  /** By object of the model: reordering a list changes nothing in its items. */
   readonly #byOwner = new Map<object, Map<string | undefined, Written>>();
-  /** By place: an object that was replaced by an equal one has not changed either. */
+  /** By path: replacing an object with an equal one is not a change either. */
   #byPlace = new Map<string, Written>();
 
   look(domain: Domain, step: Step): TreeNode {

@@ -6,9 +6,9 @@ import { swaps } from "./swaps.ts";
 const maxDepth = 40;
 
 /**
- * Changes of more than a field, for one that cannot be changed alone: a name together with all that
- * refers to it, an item together with those of its name in other lists, one kind of volume, disk or
- * interface for another.
+ * Changes of more than one field, for one that cannot change alone: a name together with everything that refers
+ * to it, an item together with those of its name in other lists, one kind of volume, disk or interface for
+ * another.
  */
 export function wideChanges(
   inputs: Inputs,
@@ -31,7 +31,7 @@ export function wideChanges(
   }));
 }
 
-/** With another name for whatever has this one, and for the keys that refer to it. */
+/** With another name for everything that has this one, and for the keys that refer to it. */
 function renamed(inputs: Inputs, name: string): Inputs {
   return rewrite(inputs, (key, value) => [
     key === name ? `${name}x` : key,
@@ -39,7 +39,7 @@ function renamed(inputs: Inputs, name: string): Inputs {
   ]);
 }
 
-/** Without the items of lists that have a name. */
+/** Without the items of lists that have a certain name. */
 function withoutItems(inputs: Inputs, name: string): Inputs {
   return rewrite(inputs, (key, value) => [
     key,
@@ -47,7 +47,7 @@ function withoutItems(inputs: Inputs, name: string): Inputs {
   ]);
 }
 
-/** A copy in which every entry of an object below `metadata` is what the function makes of it. */
+/** A copy in which a function replaces every entry of an object below `metadata`. */
 function rewrite(
   inputs: Inputs,
   change: (key: string, value: unknown) => [key: string, value: unknown],

@@ -9,7 +9,7 @@ function field(at: number, key = "bus") {
 
 const node = (name: string) => ({ name }) as TreeNode;
 
-test("the first items of a list are tried, others only for nodes that need them", () => {
+test("tries the first items of a list, and others only for nodes that need them", () => {
   const witnesses = new Witnesses();
   expect([0, 1, 2, 3].map((at) => witnesses.take(field(at), []))).toEqual([
     ...[true, true, false, false],
@@ -21,7 +21,7 @@ test("the first items of a list are tried, others only for nodes that need them"
   expect(witnesses.take(field(30), [shared, node("controller")])).toBe(true);
 });
 
-test("what is not known in the whole domain is always tried there", () => {
+test("always tries what is unknown in the whole domain", () => {
   const witnesses = new Witnesses();
   for (let at = 0; at < 50; at++) expect(witnesses.take(field(at), [undefined])).toBe(true);
 });

@@ -1,12 +1,12 @@
 import type { TreeNode } from "./domain-tree.ts";
 import type { FieldTrial } from "./field-trial.ts";
 
-/** How many items of a list are tried on the whole VMI in any case: one alone may not show all. */
+/** How many items of a list are tried on the whole VMI in any case: a single one may not show everything. */
 const minWitnesses = 2;
 
 /**
- * How many are for a node that none of them owns, as the number of I/O threads. More would tell a
- * reader nothing, and take the square of their number.
+ * How many are tried for a node that none of them owns, such as the number of I/O threads. More would tell a
+ * reader nothing, and cost the square of their number.
  */
 const maxWitnesses = 8;
 
@@ -15,8 +15,8 @@ export class Witnesses {
   readonly #counts = new Map<string, Map<TreeNode | undefined, number>>();
 
   /**
-   * Whether a field of one more item is to be tried on the whole VMI, given the nodes that it moves and
-   * its item does not own; `undefined` is one that is not known there, and always to be tried.
+   * Whether to try a field of one more item on the whole VMI, given the nodes that it changes and its item does
+   * not own; `undefined` means unknown there, and is always tried.
    */
   take({ input, path, present }: FieldTrial, nodes: readonly (TreeNode | undefined)[]): boolean {
     const names = path.filter((step) => typeof step === "string");

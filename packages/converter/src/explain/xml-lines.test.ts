@@ -11,7 +11,7 @@ import { xmlLines } from "./xml-lines.ts";
 
 const step = { kind: "rule", name: "r", summary: "R." } as const;
 
-/** An explanation that has only as much as is written. */
+/** An explanation with only as much as is written. */
 function outlineOf(tree: TreeNode): ExplainedNode[] {
   const { kind, name, value } = tree;
   const node: ExplainedNode = { path: name, kind, name, value, sources: [], step };
@@ -23,7 +23,7 @@ function written(domain: Domain): string {
   return `${lines.map((line) => line.map(({ text }) => text).join("")).join("\n")}\n`;
 }
 
-test("joined, the lines are what toXml writes, for any domain", () => {
+test("the joined lines equal the output of toXml, for any domain", () => {
   fc.assert(
     fc.property(arbitraryDomain, (domain) => {
       expect(written(domain)).toBe(toXml(domain));
@@ -32,7 +32,7 @@ test("joined, the lines are what toXml writes, for any domain", () => {
   );
 });
 
-test("so they are with elements that the model does not know", () => {
+test("the same holds for elements that the model does not know", () => {
   const { domain } = explain(smallVmi(), smallContext());
   const inner = { name: "b", attributes: { c: "<" } };
   domain.extra = {
@@ -45,7 +45,7 @@ test("so they are with elements that the model does not know", () => {
   expect(written(domain)).toBe(toXml(domain));
 });
 
-test("each piece knows what explains it", () => {
+test("each piece knows its explanation", () => {
   const lines = xmlLines(explain(smallVmi(), smallContext()));
   const line = lines.find((tokens) => tokens.some(({ text }) => text === "<memory")) ?? [];
   expect(line.map(({ text, node }) => [text, node?.path])).toEqual([

@@ -5,7 +5,7 @@ import type { ExplainedNode, Explanation } from "./explanation.ts";
 /** A piece of a line of XML. */
 export interface XmlToken {
   readonly text: string;
-  /** The element or attribute that the piece writes; nothing for indents and closing tags. */
+  /** The element or attribute that the piece writes; undefined for indents and closing tags. */
   readonly node?: ExplainedNode;
 }
 
@@ -58,7 +58,7 @@ class LineWriter {
     return node;
   }
 
-  /** The rest of an element that stays on its line, since white space would be content. */
+  /** The rest of an element that stays on its line, because white space would be content. */
   #inline(tree: TreeNode, node: ExplainedNode): void {
     this.#add(">", node);
     for (const part of tree.mixed ?? [tree.value ?? ""]) {
@@ -87,7 +87,7 @@ class LineWriter {
 
   #next(): ExplainedNode {
     const { value, done } = this.#nodes.next();
-    if (done) throw new Error("the explanation is of another domain");
+    if (done) throw new Error("the explanation belongs to another domain");
     return value;
   }
 }

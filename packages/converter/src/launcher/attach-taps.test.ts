@@ -49,19 +49,19 @@ describe("attachTaps", () => {
     });
   });
 
-  test("uses the Pod's own link where no tap device was made", () => {
+  test("uses the Pod's own link if there is no TAP device", () => {
     expect(attached({}, { pod: {} }, { eth0: links.eth0 })).toMatchObject({
       target: { dev: "eth0" },
     });
   });
 
-  test("keeps a stated address, in libvirt's notation", () => {
+  test("keeps a given address, in libvirt's notation", () => {
     expect(attached({ macAddress: "02-00-00-AA-BB-CC" }, { pod: {} })).toMatchObject({
       mac: { address: "02:00:00:aa:bb:cc" },
     });
   });
 
-  test("plugs in one card of a name", () => {
+  test("attaches one card per name", () => {
     const attachments = { net0: "tap" };
     const first = { name: "net0", macAddress: "02:00:00:00:00:0a" };
     const changes: Changes = {
@@ -79,18 +79,18 @@ describe("attachTaps", () => {
     );
   });
 
-  test("is an error for a network that is neither the Pod's nor one of Multus", () => {
+  test("fails for a network that is neither the Pod's nor one of Multus", () => {
     expect(() => attached({}, {})).toThrow(expect.objectContaining({ path: "spec.networks" }));
   });
 
-  test("is an error without the link", () => {
+  test("fails without the link", () => {
     expect(() => attached({}, { pod: {} }, {})).toThrow(
       expect.objectContaining({ path: "podLinks" }),
     );
   });
 });
 
-test("a network that is none is refused with its path", () => {
+test("refuses an invalid network with its path", () => {
   const vmi = smallVmi({});
   const odd = { ...vmi, spec: { ...vmi.spec, networks: [null] } } as never;
   const domain = convert(vmi, smallContext({}));

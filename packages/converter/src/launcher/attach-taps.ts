@@ -41,7 +41,7 @@ function plugIn(domain: Domain, vmi: VirtualMachineInstance, pod: PodNetwork): D
   const interfaces = domain.devices.interfaces.map((card) => {
     const name = nameOfAlias(card.alias) ?? "";
     const edit = edits.get(name);
-    // A tap device is for one card.
+    // Each TAP device serves one card.
     edits.delete(name);
     return { ...card, ...edit };
   });
@@ -56,7 +56,7 @@ function tapOf(
   at: number,
 ): Pick<DomainInterface, "mac" | "mtu" | "target"> {
   if (!ordinalPodInterfaces(vmi.spec.networks ?? []).has(network.name)) {
-    const message = `"${network.name}" is neither the Pod's network nor one of Multus`;
+    const message = `"${network.name}" is neither the Pod network nor a Multus network`;
     throw invalidVmi("spec.networks", message);
   }
   const names = wiredNames(vmi, network, (name) => Object.hasOwn(links, name));
@@ -74,7 +74,7 @@ function tapOf(
   };
 }
 
-/** As libvirt wants it, whatever the notation. */
+/** In libvirt's notation. */
 function macOf(text: string, path: string): string {
   const octets = parseMac(text);
   if (octets) return formatMac(octets);

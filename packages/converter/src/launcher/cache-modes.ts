@@ -28,7 +28,7 @@ function withCacheMode(
   if (path === "" || !driver) {
     throw invalidContext(
       `devices.disks[${at}]`,
-      "the disk has no storage whose cache could be chosen",
+      "the disk has no storage to choose a cache mode for",
     );
   }
   const stated = driver.cache;
@@ -36,7 +36,7 @@ function withCacheMode(
   const direct =
     takesDirectIo(path) && (!backingStore || takesDirectIo(backingStore.source?.file ?? ""));
   if (stated === "none" && !direct) {
-    const message = `the cache mode none is asked for, and the storage of ${path} takes no direct I/O`;
+    const message = `the cache mode none is set, but the storage of ${path} does not support direct I/O`;
     throw invalidContext(`devices.disks[${at}].driver.cache`, message);
   }
   return { ...disk, driver: { ...driver, cache: direct ? "none" : "writethrough" } };

@@ -26,22 +26,22 @@ const driver = (cacheMode: string): Partial<DomainDisk> => ({
 });
 
 describe("chooseCacheModes", () => {
-  test("caches nothing where direct I/O works, and writes through where not", () => {
+  test("caches nothing if direct I/O works, and writes through otherwise", () => {
     expect(cache({}, () => true)).toBe("none");
     expect(cache({}, () => false)).toBe("writethrough");
   });
 
-  test("asks for the image below an overlay too", () => {
+  test("checks the image below an overlay, too", () => {
     const backingStore = { source: { file: "/base" } };
     expect(cache({ backingStore }, (path) => path !== "/base")).toBe("writethrough");
   });
 
-  test("asks for the data below an overlay that tracks changes", () => {
+  test("checks the data below an overlay that tracks changes", () => {
     const source = { file: "/cbt", dataStore: { source: { dev: "/dev/v" } } };
     expect(cache({ source }, (path) => path === "/dev/v")).toBe("none");
   });
 
-  test("keeps what is stated, and refuses none where it cannot be", () => {
+  test("keeps a given mode, and refuses none if it is impossible", () => {
     expect(cache(driver("writeback"), () => false)).toBe("writeback");
     expect(() => cache(driver("none"), () => false)).toThrow(
       expect.objectContaining({ path: "devices.disks[0].driver.cache" }),
@@ -58,14 +58,14 @@ describe("chooseIoModes", () => {
   const io = (disk: Partial<DomainDisk>, preallocated = false): string | undefined =>
     chooseIoModes(withDisk(disk), () => preallocated).devices.disks[0]?.driver?.io;
 
-  test("is native without a cache, on devices and images allocated in full", () => {
+  test("is native without a cache, on devices and fully allocated images", () => {
     expect(io({ ...driver("none"), source: { dev: "/dev/v" } })).toBe("native");
     expect(io(driver("none"), true)).toBe("native");
     expect(io(driver("none"))).toBeUndefined();
     expect(io(driver("writethrough"), true)).toBeUndefined();
   });
 
-  test("keeps what is stated", () => {
+  test("keeps a given mode", () => {
     expect(io({ driver: { name: "qemu", type: "raw", cache: "none", io: "threads" } }, true)).toBe(
       "threads",
     );

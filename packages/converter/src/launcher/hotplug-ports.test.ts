@@ -40,13 +40,13 @@ describe("hotplugPorts", () => {
       [0, 0],
     ],
     [
-      "fixed places",
+      "a given slot count",
       cards(1, { annotations: { "kubevirt.io/pci-interface-slot-count": "9" } }),
       [8, 0],
     ],
     ["s390x", cards(1, { architecture: "s390x" }), [0, 0]],
     [
-      "an old machine",
+      "an old machine type",
       cards(1, { domain: { memory: { guest: "1Gi" }, machine: { type: "pc" } } }),
       [0, 0],
     ],
@@ -54,7 +54,7 @@ describe("hotplugPorts", () => {
     expect(ports(changes)).toEqual(expected);
   });
 
-  test("are an error with places that are no number", () => {
+  test("fail with a number of ports that is not a number", () => {
     const changes = cards(1, { annotations: { "kubevirt.io/pci-interface-slot-count": "few" } });
     expect(() => ports(changes)).toThrow(
       expect.objectContaining({
@@ -67,7 +67,7 @@ describe("hotplugPorts", () => {
 describe("a domain that is defined for the first time", () => {
   const domain = domainWith(cards(1));
 
-  test("has placeholders while libvirt gives out addresses, and then none", () => {
+  test("has placeholders while libvirt assigns addresses, and then none", () => {
     const placed = withPlaceholders(domain, smallVmi(cards(1)), 2);
     expect(placed.devices.interfaces.slice(1)).toMatchObject([
       {

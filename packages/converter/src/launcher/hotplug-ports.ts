@@ -6,11 +6,11 @@ import type { Domain } from "../model/domain.ts";
 import type { DomainInterface } from "../model/interface.ts";
 import { pciDevices } from "../placement/pci-devices.ts";
 
-/** How much room a guest has for devices that are plugged in later. */
+/** How much room a guest has for hotplugged devices. */
 export interface HotplugPorts {
   /** Whether devices sit on PCIe ports, so that free ones are needed at all. */
   readonly supportsPCIeHotplug: boolean;
-  /** Cards that only take up addresses while the domain is defined the first time. */
+  /** Cards that only reserve addresses while the domain is defined for the first time. */
   readonly placeholderInterfaces: number;
   /** Empty ports beyond those that the placeholders leave behind. */
   readonly extraRootPorts: number;
@@ -20,10 +20,10 @@ export interface HotplugPorts {
 
 const standard = kubevirtNames();
 
-/** Cards that a guest has places for, from before there were free ports. */
+/** Cards that a guest has room for, from before there were free ports. */
 const interfacePlaces = 4;
 
-/** Ports in all and free ones at least; a guest with more memory gets more. */
+/** Total ports and minimum free ones; a guest with more memory gets more. */
 const smallGuest = { total: 8, free: 3 };
 const largeGuest = { total: 16, free: 6 };
 const largeMemory = 2 * 1024 ** 3;
@@ -69,7 +69,7 @@ function hasPciePorts({ spec }: VirtualMachineInstance): boolean {
   return type.includes("q35") || type.startsWith("virt");
 }
 
-/** The number of places is fixed for guests whose addresses depend on it. */
+/** The number of ports is fixed for guests whose addresses depend on it. */
 function placeholderCount(
   vmi: VirtualMachineInstance,
   annotation: string,
@@ -80,7 +80,7 @@ function placeholderCount(
   if (fixed !== undefined) {
     if (!/^[-+]?\d+$/.test(fixed)) {
       const path = `metadata.annotations["${annotation}"]`;
-      throw invalidVmi(path, `"${fixed}" is no whole number`);
+      throw invalidVmi(path, `"${fixed}" is not a whole number`);
     }
     return Math.max(0, Number(fixed) - cards);
   }

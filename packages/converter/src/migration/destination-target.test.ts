@@ -26,11 +26,11 @@ function target(migrationState: object, gpuHostDevices: AssignedHostDevice[] = [
 }
 
 describe("what the destination changes", () => {
-  test("are tap devices that were named by their place", () => {
+  test("is TAP devices that were named by position", () => {
     expect(target({})).toEqual({ taps: { default: "tap0", blue: "tap16477688c0e" } });
   });
 
-  test("is the namespace in paths, where it is another one", () => {
+  test("is the namespace in paths, if it differs", () => {
     const [sourceState, targetState] = [{ domainNamespace: "here" }, { domainNamespace: "there" }];
     expect(target({ sourceState, targetState }).namespace).toEqual({
       from: "here",

@@ -42,8 +42,15 @@ export function destinationTarget(
 function mediatedUuid({ gpuHostDevices }: ConverterContext): string | undefined {
   const [device, second] = gpuHostDevices ?? [];
   if (!device) return undefined;
-  if (second) throw invalidContext("gpuHostDevices[1]", "is one too many; a vGPU migrates alone");
+  if (second)
+    throw invalidContext(
+      "gpuHostDevices[1]",
+      "is one too many; a guest with a vGPU must have only one to migrate",
+    );
   const uuid = device.Source.Address?.UUID;
   if (device.Type === "mdev" && uuid) return uuid;
-  throw invalidContext("gpuHostDevices[0]", "is no mediated device; only those migrate");
+  throw invalidContext(
+    "gpuHostDevices[0]",
+    "is not a mediated device; only mediated devices can migrate",
+  );
 }

@@ -12,7 +12,7 @@ function migrating(status: object, volumes: object[] = []): VirtualMachineInstan
 
 const info = (volumeMode?: string): object => ({ claimName: "c", volumeMode });
 
-/** Where the volume `a` is over there. */
+/** Where the volume `a` is at the destination. */
 function place(from: string, to: string, source: object): unknown {
   const migratedVolumes = [
     { volumeName: "a", sourcePVCInfo: info(from), destinationPVCInfo: info(to) },
@@ -27,7 +27,7 @@ describe("what the source changes", () => {
     expect(sourceTarget(migrating({}), { destinationHook: false })).toEqual({ volumes: {} });
   });
 
-  test("is namespace and UID where the guest gets others, the namespace only without a hook", () => {
+  test("is namespace and UID if they differ, the namespace only without a hook", () => {
     const targetState = { domainNamespace: "there", virtualMachineInstanceUID: "new" };
     const vmi = migrating({ migrationState: { targetState } });
     const uid = { from: "old", to: "new" };
@@ -48,14 +48,14 @@ describe("what the source changes", () => {
     ["Filesystem", "Block", plugged, { dev: "/var/run/kubevirt/hotplug-disks/a" }],
     ["Block", "Filesystem", claim, { file: "/var/run/kubevirt-private/vmi-disks/a/disk.img" }],
     ["Block", "Filesystem", plugged, { file: "/var/run/kubevirt/hotplug-disks/a.img" }],
-  ])("is the place of a volume that goes from %s to %s", (from, to, source, replacement) => {
+  ])("is the path of a volume that goes from %s to %s", (from, to, source, replacement) => {
     expect(place(from, to, source)).toEqual({
       virtualSize: 5,
       ...(replacement && { replacement }),
     });
   });
 
-  test("is no volume that is not copied, or is no claim", () => {
+  test("is nothing for a volume that is not copied, or is not a claim", () => {
     expect(place("Block", "Filesystem", { containerDisk: { image: "i" } })).toBeUndefined();
     const vmi = migrating({ migratedVolumes: [{ volumeName: "gone" }] });
     expect(sourceTarget(vmi, { destinationHook: true }).volumes).toEqual({});

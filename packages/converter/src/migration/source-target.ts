@@ -7,18 +7,18 @@ import type { Domain } from "../model/domain.ts";
 import type { CopiedVolume, MigrationTarget } from "./migration-target.ts";
 import { targetCpus } from "./target-cpus.ts";
 
-/** What the source knows about a migration besides the VMI. */
+/** What the source knows about a migration in addition to the VMI. */
 export interface SourceFacts {
   /**
    * Whether the destination edits the XML itself before it starts the guest. Then the source leaves
    * paths and CPUs to it.
    */
   readonly destinationHook: boolean;
-  /** The running domain; needed for CPUs of its own where there is no hook. */
+  /** The running domain; needed for dedicated CPUs if there is no hook. */
   readonly running?: Domain;
-  /** Size that the guest sees of the volumes that are copied, in bytes, by volume. */
+  /** Size that the guest sees of the copied volumes, in bytes, by volume. */
   readonly virtualSizes?: Readonly<Record<string, number | bigint>>;
-  /** What the platform calls annotations and directories. Default: as KubeVirt does. */
+  /** The platform's names for annotations and directories. Default: KubeVirt's. */
   readonly names?: Names;
 }
 
@@ -57,7 +57,7 @@ function cpusOf(
     topology = JSON.parse(targetNodeTopology) as NodeTopology;
   } catch {
     const path = "status.migrationState.targetNodeTopology";
-    throw invalidVmi(path, "is no JSON; the node agent over there must set it");
+    throw invalidVmi(path, "is not JSON; the node agent at the destination must set it");
   }
   return targetCpus(running, vmi, { cpuSet: targetCPUSet, topology, names: names?.options });
 }
@@ -86,7 +86,7 @@ function copiedVolumes(
   return Object.fromEntries(found);
 }
 
-/** Where a volume is that changes from a file system to a block device, or the other way. */
+/** The path of a volume that changes from a file system to a block device, or vice versa. */
 function placeOf(
   paths: LauncherPaths,
   name: string,

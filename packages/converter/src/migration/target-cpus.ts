@@ -10,19 +10,19 @@ import type { Domain } from "../model/domain.ts";
 import { platformOf } from "../platform.ts";
 import type { TargetCpus } from "./migration-target.ts";
 
-/** The CPUs that the node over there has set aside for the guest. */
+/** The CPUs that the destination node has reserved for the guest. */
 export interface AssignedCpus {
   readonly cpuSet: readonly number[];
   readonly topology: NodeTopology;
-  /** What the platform calls annotations. Default: as KubeVirt does. */
+  /** The platform's names for annotations. Default: KubeVirt's. */
   readonly names?: NamesOptions | null | undefined;
 }
 
 /**
- * What a running domain becomes on the CPUs of another node, by the rules that pinned it here;
- * `undefined` if the VMI has no CPUs of its own.
+ * What a running domain becomes on the CPUs of another node, by the rules that pinned it here; `undefined` if
+ * the VMI has no dedicated CPUs.
  *
- * @throws ConverterError if the CPUs do not suffice.
+ * @throws ConverterError if there are too few CPUs.
  */
 export function targetCpus(
   running: Domain,
@@ -59,7 +59,7 @@ export function targetCpus(
   }
 }
 
-/** A copy of what pinning changes, down to where it does. */
+/** A copy of the parts that pinning changes. */
 function pinnable(running: Domain): Domain {
   const { cpu, features, memoryBacking } = running;
   return {

@@ -12,13 +12,13 @@ import { toMigrationXml } from "./to-migration-xml.ts";
 
 const running = parseDomain(liveDump);
 
-/** Lines by which the XML for the destination differs from that of the running guest. */
+/** Lines in which the XML for the destination differs from that of the running guest. */
 function changes(target: Parameters<typeof toMigrationXml>[1], domain = running): string[] {
   return diffXmlTrees(readXmlTree(toMigrationXml(domain, target)), readXmlTree(toXml(domain)));
 }
 
 describe("toMigrationXml", () => {
-  test("changes nothing for a destination that is just like here", () => {
+  test("changes nothing for an equal destination", () => {
     expect(changes({})).toEqual([]);
     expect(changes({ volumes: {}, taps: {} })).toEqual([]);
   });
@@ -35,7 +35,7 @@ describe("toMigrationXml", () => {
     expect(files("text")).toEqual(["/a/$&/b/ns/c", "/a$&/ns/x"]);
   });
 
-  test("replaces the UID wherever it stands", () => {
+  test("replaces the UID wherever it occurs", () => {
     const from = "5d307ca9-b3ef-428c-8861-06e72d69f223";
     expect(changes({ uid: { from, to: "other" } })).toEqual([
       `domain/uuid: text "other", not "${from}"`,
@@ -43,7 +43,7 @@ describe("toMigrationXml", () => {
     expect(changes({ uid: { from: "", to: "other" } })).toEqual([]);
   });
 
-  test("states the size of a volume that is copied, and its new place", () => {
+  test("sets the size of a copied volume, and its new path", () => {
     const xml = toMigrationXml(running, {
       volumes: { containerdisk: { virtualSize: 9, replacement: { dev: "/dev/x" } } },
     });
@@ -53,7 +53,7 @@ describe("toMigrationXml", () => {
     expect(xml).toContain('<slice type="storage" offset="0" size="9"/>');
   });
 
-  test("gives cards a tap device that is named by the network", () => {
+  test("gives cards a TAP device named after the network", () => {
     const domain = parseDomain(liveDump.replace("'tap0'", "'tap1'"));
     const [change, ...others] = changes({ taps: { default: "tapabc" } }, domain);
     expect(change).toBe('domain/devices/interface/target/@dev: "tapabc", not "tap1"');
@@ -61,7 +61,7 @@ describe("toMigrationXml", () => {
     expect(changes({ taps: { default: "tapabc" } })).toEqual([]);
   });
 
-  test("gives the guest the mediated device of over there", () => {
+  test("gives the guest the destination's mediated device", () => {
     const hostdev = `<hostdev mode="subsystem" type="mdev"><source><address uuid="a"/></source></hostdev>`;
     const domain = parseDomain(`<domain><devices>${hostdev}</devices></domain>`);
     expect(changes({ mediatedDevice: "b" }, domain)).toEqual([
@@ -82,7 +82,7 @@ describe("toMigrationXml", () => {
   });
 });
 
-describe("a guest with CPUs of its own", () => {
+describe("a guest with dedicated CPUs", () => {
   const { vmi, environment } =
     representativeVmis.find(({ name }) => name === "dedicated-numa") ?? {};
   if (!vmi) throw new Error("there is such a guest");
@@ -105,7 +105,7 @@ describe("a guest with CPUs of its own", () => {
     expect(domain.cputune?.vcpupin[0]?.cpuset).not.toBe("64");
   });
 
-  test("is pinned by the source where the destination has no hook", () => {
+  test("is pinned by the source if the destination has no hook", () => {
     const migrationState = { targetCPUSet: cpuSet, targetNodeTopology: JSON.stringify(topology) };
     const migrating = { ...vmi, status: { migrationState } } as unknown as VirtualMachineInstance;
     const facts = { destinationHook: false, running: domain };

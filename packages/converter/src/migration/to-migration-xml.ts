@@ -63,14 +63,14 @@ function withFile(
 ): DomainDiskSource {
   if (!source.file) return source;
   const [old, fresh] = match === "text" ? [from, to] : [`/${from}/`, `/${to}/`];
-  // A function, since `$` in a replacement text means something.
+  // A function, because `$` in a replacement string has a meaning.
   return { ...source, file: source.file.replace(old, () => fresh) };
 }
 
 function copied(disk: DomainDisk, at: number, volumes: MigrationTarget["volumes"]): DomainDisk {
   if (!volumes) return disk;
   const path = `devices.disks[${at}]`;
-  if (!disk.alias) throw invalid(`${path}.alias`, "is not set, so its volume is not known");
+  if (!disk.alias) throw invalid(`${path}.alias`, "is not set, so its volume is unknown");
   const name = nameOfAlias(disk.alias) ?? disk.alias.name;
   const volume = Object.hasOwn(volumes, name) ? volumes[name] : undefined;
   if (!volume) return disk;
@@ -84,15 +84,14 @@ function copied(disk: DomainDisk, at: number, volumes: MigrationTarget["volumes"
   return { ...disk, source: { ...disk.source, dataStore: store } };
 }
 
-/** With its size stated, so that it fits into a larger volume, and at its new place. */
+/** With an explicit size, so that it fits into a larger volume, and at its new path. */
 function replaced(
   source: DomainDiskSource,
   { virtualSize, replacement }: CopiedVolume,
   path: string,
 ): DomainDiskSource {
   if (!source.file && !source.dev) throw invalid(`${path}.source`, "has no file or device");
-  if (virtualSize === undefined)
-    throw invalid(path, "is copied, and its virtual size is not known");
+  if (virtualSize === undefined) throw invalid(path, "is copied, but its virtual size is unknown");
   const { file, dev, ...others } = source;
   const place = replacement ?? { file, dev };
   return { ...place, ...others, extra: { ...source.extra, children: sliced(source, virtualSize) } };
@@ -129,9 +128,16 @@ function replaceMediated(
 ): DomainHostDevice[] {
   const [device, second] = devices;
   if (uuid === undefined || !device) return devices;
-  if (second) throw invalid("devices.hostDevices[1]", "is one too many; a vGPU migrates alone");
+  if (second)
+    throw invalid(
+      "devices.hostDevices[1]",
+      "is one too many; a guest with a vGPU must have only one to migrate",
+    );
   if (device.type !== "mdev") {
-    throw invalid("devices.hostDevices[0].type", `is ${device.type}; only mdev migrates`);
+    throw invalid(
+      "devices.hostDevices[0].type",
+      `is ${device.type}; only mdev devices can migrate`,
+    );
   }
   const address = { ...device.source.address, uuid };
   return [{ ...device, source: { ...device.source, address } }];

@@ -24,7 +24,7 @@ export interface DomainSocketSource extends Extensible {
   path?: string | undefined;
 }
 
-/** The file that keeps what a port prints. */
+/** The file with the output of a port. */
 export interface DomainSerialLog extends Extensible {
   file?: string | undefined;
   append?: string | undefined;
@@ -62,7 +62,7 @@ export interface DomainChannelTarget extends Extensible {
   state?: string | undefined;
 }
 
-/** A USB device of a client far away. */
+/** A USB device of a remote client. */
 export interface DomainRedirectedDevice extends Extensible {
   bus: string;
   type: string;

@@ -8,7 +8,7 @@ import {
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
-/** What time it is in the guest. */
+/** The guest's time of day. */
 export interface DomainClock extends Extensible {
   offset?: string | undefined;
   timezone?: string | undefined;

@@ -11,7 +11,7 @@ import {
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
-/** The processor that the guest sees. */
+/** The CPU that the guest sees. */
 export interface DomainCpu extends Extensible {
   mode?: string | undefined;
   model?: string | undefined;
@@ -20,7 +20,7 @@ export interface DomainCpu extends Extensible {
   numa?: DomainNuma | undefined;
 }
 
-/** Sockets, cores of a socket, threads of a core. */
+/** Sockets, cores per socket, threads per core. */
 export interface DomainCpuTopology extends Extensible {
   sockets?: number | undefined;
   cores?: number | undefined;
@@ -59,13 +59,13 @@ export interface DomainNumaDistance extends Extensible {
   value: number;
 }
 
-/** Number of CPUs, those included that are not plugged in yet. */
+/** Number of CPUs, including those that are not plugged in yet. */
 export interface DomainVcpu extends Extensible {
   placement: string;
   count: number;
 }
 
-/** Each CPU by itself, where some are plugged in later. */
+/** Each CPU separately, if some are plugged in later. */
 export interface DomainVcpus extends Extensible {
   vcpu: DomainVcpusVcpu[];
 }

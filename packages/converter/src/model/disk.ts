@@ -72,7 +72,7 @@ export interface DomainDiskSource extends Extensible {
   dataStore?: DomainDataStore | undefined;
 }
 
-/** Who carries out persistent SCSI reservations. */
+/** Who handles persistent SCSI reservations. */
 export interface DomainReservations extends Extensible {
   managed?: string | undefined;
   migration?: string | undefined;

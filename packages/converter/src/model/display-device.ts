@@ -22,13 +22,13 @@ export interface DomainVideoModel extends Extensible {
   vram?: number | undefined;
 }
 
-/** The screen's server. */
+/** The display server. */
 export interface DomainGraphics extends Extensible {
   type: string;
   listen?: DomainGraphicsListen | undefined;
 }
 
-/** The socket on which the screen is served. */
+/** The socket of the display. */
 export interface DomainGraphicsListen extends Extensible {
   type: string;
   socket?: string | undefined;

@@ -78,13 +78,13 @@ export interface DomainQuoteService extends Extensible {
   path?: string | undefined;
 }
 
-/** The IOMMU file descriptor that is handed to libvirt. */
+/** The IOMMU file descriptor that is passed to libvirt. */
 export interface DomainIommufd extends Extensible {
   enabled: string;
   fdgroup?: string | undefined;
 }
 
-/** Arguments that QEMU gets besides those libvirt makes. */
+/** QEMU arguments in addition to libvirt's own. */
 export interface DomainQemuCommandline extends Extensible {
   args: DomainQemuArgument[];
 }
@@ -98,7 +98,7 @@ const argumentElement: ElementType<DomainQemuArgument> = element(() => ({
   value: required(attribute()),
 }));
 
-/** The element at the root, called `domain`. */
+/** The root element, called `domain`. */
 export const domainElement: ElementType<Domain> = element(() => ({
   type: required(attribute()),
   xmlnsQemu: attribute("xmlns:qemu"),

@@ -11,14 +11,14 @@ export interface TextField<V extends Scalar = Scalar> {
   readonly type: TypeName<V>;
 }
 
-/** A scalar that is the text of a child element of its own: `<serial>x</serial>`. */
+/** A scalar that is the text of its own child element: `<serial>x</serial>`. */
 export interface LeafField<V extends Scalar = Scalar> {
   readonly kind: "leaf";
   readonly type: TypeName<V>;
   readonly name: string | undefined;
 }
 
-/** A child element without content, there or not: `<readonly/>`. */
+/** An empty child element, present or not: `<readonly/>`. */
 export interface FlagField {
   readonly kind: "flag";
   readonly name: string | undefined;
@@ -89,9 +89,9 @@ export interface AnyElementType {
 }
 
 /**
- * How an object of the model is written as XML and read back: one table serves the writer, the
- * parser and whatever else walks over a domain. The fields are made on first use, so that types
- * may refer to each other and to themselves.
+ * How an object of the model is written as XML and read back: one table serves the writer, the parser and
+ * everything else that walks over a domain. The fields are created on first use, so that types may refer to
+ * each other and to themselves.
  */
 export class ElementType<T> {
   readonly #make: () => Fields<T>;
@@ -108,12 +108,12 @@ export class ElementType<T> {
   }
 }
 
-/** Declares an element; every property of `T` must have its field, of the fitting kind. */
+/** Declares an element; every property of `T` must have a field of the right kind. */
 export function element<T>(make: () => Fields<NoInfer<T>>): ElementType<T> {
   return new ElementType(make);
 }
 
-/** A string as an attribute; the attribute is called like the property unless named. */
+/** A string as an attribute, named like the property by default. */
 export function attribute(name?: string): Optional<AttributeField<string>> {
   return { kind: "attribute", type: "string", name, required: false };
 }
@@ -143,7 +143,7 @@ export function numberLeaf(name?: string): Optional<LeafField<number>> {
   return { kind: "leaf", type: "number", name, required: false };
 }
 
-/** An empty child element that is there when the property is `true`. */
+/** An empty child element that is present if the property is `true`. */
 export function flag(name?: string): Optional<FlagField> {
   return { kind: "flag", name, required: false };
 }

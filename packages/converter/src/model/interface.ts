@@ -36,12 +36,12 @@ export interface DomainMac extends Extensible {
   address: string;
 }
 
-/** What the card is plugged into on the host, where libvirt does the plugging. */
+/** What the card is connected to on the host, if libvirt connects it. */
 export interface DomainInterfaceSource extends Extensible {
   dev?: string | undefined;
 }
 
-/** The tap device behind the card. */
+/** The TAP device behind the card. */
 export interface DomainInterfaceTarget extends Extensible {
   dev: string;
   managed?: string | undefined;
@@ -65,13 +65,13 @@ export interface DomainInterfaceBackend extends Extensible {
   logFile?: string | undefined;
 }
 
-/** Ports of the Pod that reach the guest; without ranges, all of the protocol. */
+/** Ports of the Pod that reach the guest; without ranges, all ports of the protocol. */
 export interface DomainPortForward extends Extensible {
   proto: string;
   range?: DomainPortRange[] | undefined;
 }
 
-/** A port, or one that is left out. */
+/** A port, or an excluded one. */
 export interface DomainPortRange extends Extensible {
   start: number;
   exclude?: string | undefined;

@@ -24,7 +24,7 @@ export interface DomainMaxMemory extends Extensible {
   value: number | bigint;
 }
 
-/** Where the guest's memory comes from. */
+/** How the guest's memory is allocated. */
 export interface DomainMemoryBacking extends Extensible {
   hugepages?: DomainHugepages | undefined;
   nosharepages?: true | undefined;
@@ -55,7 +55,7 @@ export interface DomainMemoryAccess extends Extensible {
   mode: string;
 }
 
-/** When the memory is taken. */
+/** When the memory is allocated. */
 export interface DomainMemoryAllocation extends Extensible {
   mode: string;
 }

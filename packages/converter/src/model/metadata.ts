@@ -9,7 +9,7 @@ import {
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
-/** What is kept with the domain and means nothing to libvirt. */
+/** What is stored with the domain and means nothing to libvirt. */
 export interface DomainMetadata extends Extensible {
   kubevirt: DomainKubevirtMetadata;
 }

@@ -27,7 +27,7 @@ export interface DomainOs extends Extensible {
   bios?: DomainBios | undefined;
 }
 
-/** Features that the firmware which libvirt chooses must have. */
+/** Features that the firmware chosen by libvirt must have. */
 export interface DomainFirmwareInfo extends Extensible {
   features: DomainFirmwareFeature[];
 }

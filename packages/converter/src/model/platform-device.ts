@@ -65,7 +65,7 @@ export interface DomainWatchdog extends Extensible {
   address?: DomainAddress | undefined;
 }
 
-/** A device through which the guest says that it has crashed. */
+/** A device through which the guest reports a crash. */
 export interface DomainPanic extends Extensible {
   model?: string | undefined;
 }

@@ -16,7 +16,7 @@ function card(source: Partial<Interface>, changes: Changes = {}): object | undef
 }
 
 describe("interfaces", () => {
-  test("are cards on a tap device that is there already", () => {
+  test("are cards on an existing TAP device", () => {
     expect(card({ masquerade: {} })).toEqual({
       type: "ethernet",
       source: {},
@@ -36,7 +36,7 @@ describe("interfaces", () => {
     });
   });
 
-  test("have what the VMI says of them", () => {
+  test("have what the VMI sets", () => {
     const source = {
       model: "e1000",
       macAddress: "02:00:00:00:00:01",
@@ -56,7 +56,7 @@ describe("interfaces", () => {
     expect(card(source)).toMatchObject({ rom: undefined });
   });
 
-  test("have no boot ROM where there is none, or where memory is encrypted", () => {
+  test("have no boot ROM if there is none, or if memory is encrypted", () => {
     expect(card({}, { architecture: "s390x" })).toMatchObject({ rom: undefined });
     expect(card({ bootOrder: 1 }, { context: { useLaunchSecuritySEV: true } })).toMatchObject({
       rom: { enabled: "no" },
@@ -78,18 +78,18 @@ describe("interfaces", () => {
   test.each([
     ["absent ones", { state: "absent" }],
     ["network functions", { sriov: {} }],
-    ["a plugin's without a tap device", { binding: { name: "p" } }],
+    ["a plugin's interface without a TAP device", { binding: { name: "p" } }],
   ])("leave out %s", (_what, source) => {
     expect(card(source, { context: { domainAttachmentByInterfaceName: {} } })).toBeUndefined();
   });
 
-  test("have no type where nothing attaches them", () => {
+  test("have no type if nothing attaches them", () => {
     expect(card({}, { context: { domainAttachmentByInterfaceName: {} } })).toMatchObject({
       type: "",
     });
   });
 
-  test("are an error without their network, or with a bad address", () => {
+  test("fail without their network, or with a bad address", () => {
     expect(errorPath({ devices: { interfaces: [{ name: "n" }] } })).toBe(
       "spec.domain.devices.interfaces[0].name",
     );

@@ -7,12 +7,12 @@ import type { DomainInterface, DomainInterfaceDriver } from "../model/interface.
 import { pciAddress } from "../placement/pci-address.ts";
 import { passtOf } from "./passt.ts";
 
-/** Queues that a tap device can have. */
+/** Maximum number of queues of a TAP device. */
 const maxQueues = 256;
 
 export const interfaces: Configurator = {
   name: "interfaces",
-  summary: "Network cards, without those of the host and those that a plugin brings along.",
+  summary: "Network cards, except those of the host and those that a plugin adds.",
   configure(draft: Draft): void {
     const { vmi, devices, context, domain } = draft;
     const attachments = context.domainAttachmentByInterfaceName ?? {};
@@ -30,7 +30,7 @@ export const interfaces: Configurator = {
 function requireNetwork(networks: readonly Network[], name: string, at: number): void {
   if (networks.some((network) => (network.name ?? "") === name)) return;
   const path = `spec.domain.devices.interfaces[${at}].name`;
-  throw invalidVmi(path, `there is no network "${name}"; add it to spec.networks`);
+  throw invalidVmi(path, `network "${name}" does not exist; add it to spec.networks`);
 }
 
 function interfaceOf(draft: Draft, source: Interface, at: number, tap: boolean): DomainInterface {
@@ -59,7 +59,7 @@ function interfaceOf(draft: Draft, source: Interface, at: number, tap: boolean):
   return target;
 }
 
-/** The tap device is there already: libvirt must not make one. */
+/** The TAP device exists already: libvirt must not create one. */
 function attachTap(target: DomainInterface, draft: Draft, { bootOrder, state }: Interface): void {
   const order = bootOrder ?? undefined;
   target.type = "ethernet";

@@ -12,7 +12,7 @@ function passt(card: Partial<Interface> = {}, annotations = {}, podInterfaceName
 }
 
 describe("passt", () => {
-  test("forwards all ports to the guest unless some are named", () => {
+  test("forwards all ports to the guest by default", () => {
     const [card] = domainWith(passt()).devices.interfaces;
     expect(card).toMatchObject({
       type: "vhostuser",
@@ -22,7 +22,7 @@ describe("passt", () => {
     });
   });
 
-  test("takes a port that is left out for 0, and a name for an empty one", () => {
+  test("treats a missing port as 0, and a missing name as empty", () => {
     const ports = [{ name: "web" }] as unknown as Interface["ports"] & object;
     const name = undefined as unknown as string;
     const changes = {
@@ -36,7 +36,7 @@ describe("passt", () => {
     });
   });
 
-  test("forwards named ports by protocol, TCP by default, and passes over what is none", () => {
+  test("forwards named ports by protocol, TCP by default, and skips invalid ones", () => {
     const ports = [
       { port: 80 },
       { port: 53, protocol: "UDP" },

@@ -13,7 +13,7 @@ const istioAnnotation = "sidecar.istio.io/inject";
 /** Ports on which an Istio sidecar listens in the Pod; they must not reach the guest. */
 const istioPorts = [15000, 15001, 15004, 15006, 15008, 15009, 15020, 15021, 15053, 15090];
 
-/** What a card behind a passt process has besides its model. */
+/** What a card behind a passt process has in addition to its model. */
 export interface PasstAttachment {
   readonly type: "vhostuser";
   readonly source: DomainInterfaceSource;
@@ -27,7 +27,7 @@ export function passtOf(draft: Draft, source: Interface, path: string): PasstAtt
     ({ name }) => (name ?? "") === (source.name ?? ""),
   );
   if (!status?.podInterfaceName) {
-    const message = `status.interfaces has no podInterfaceName for "${source.name}" yet; passt needs it`;
+    const message = `status.interfaces has no podInterfaceName for "${source.name}" yet; wait for it`;
     throw invalidVmi(path, message);
   }
   return {
@@ -38,7 +38,7 @@ export function passtOf(draft: Draft, source: Interface, path: string): PasstAtt
   };
 }
 
-/** Without any port, all of them are forwarded. */
+/** Without any port, all are forwarded. */
 function forwardedPorts(
   { ports }: Interface,
   annotations: Readonly<Record<string, string>>,

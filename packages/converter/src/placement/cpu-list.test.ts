@@ -10,6 +10,6 @@ test.each([
   expect(parseCpuList(text)).toEqual(expected);
 });
 
-test.each(["", "a", "1,", "1-x", "0-99999999"])("%j is no list", (text) => {
+test.each(["", "a", "1,", "1-x", "0-99999999"])("%j is not a list", (text) => {
   expect(parseCpuList(text)).toBeUndefined();
 });

@@ -1,9 +1,9 @@
-/** Entries that a list may have; more is a mistake, and would cost memory. */
+/** Maximum number of entries; more is a mistake, and would cost memory. */
 const limit = 50_000;
 
 const item = /^(-?\d+)(?:-(-?\d+))?$/;
 
-/** The numbers in a list such as `0-3,8`; `undefined` if it is none. */
+/** The numbers in a list such as `0-3,8`; `undefined` if it is not valid. */
 export function parseCpuList(text: string): number[] | undefined {
   const numbers: number[] = [];
   for (const part of text.split(",")) {

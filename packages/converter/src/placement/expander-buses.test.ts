@@ -7,7 +7,7 @@ function device(): DomainHostDevice {
   return { type: "pci", source: {} };
 }
 
-test("more devices than bus numbers are an error, and change nothing", () => {
+test("fails with more devices than bus numbers, and changes nothing", () => {
   const domain = domainWith();
   const devices = Array.from({ length: 300 }, (_, at) => ({
     device: device(),
@@ -20,7 +20,7 @@ test("more devices than bus numbers are an error, and change nothing", () => {
   expect(devices[0]?.device.address).toBeUndefined();
 });
 
-test("a device with an IOMMU of its own shares its bus with no other", () => {
+test("a device with its own IOMMU does not share its bus", () => {
   const domain = domainWith();
   const [lonely, normal] = [device(), device()];
   placeOnExpanderBuses(domain, [

@@ -11,7 +11,7 @@ export interface CellDevice {
   /** Its address on the host, by which devices are ordered. */
   readonly source: string;
   readonly cell: number;
-  /** An IOMMU of its own; the device then shares its bus with no other. */
+  /** Its own IOMMU; the device then does not share its bus. */
   readonly iommu?: DomainIommu;
 }
 
@@ -19,9 +19,9 @@ export interface CellDevice {
 const highestBus = 255;
 
 /**
- * Puts devices behind an expander bus of their guest cell, each on a port of its own.
+ * Puts devices behind an expander bus of their guest cell, each on its own port.
  *
- * @throws ConverterError if there are not enough bus numbers; the domain is unchanged then.
+ * @throws ConverterError if there are not enough bus numbers; the domain is then unchanged.
  */
 export function placeOnExpanderBuses(domain: Domain, devices: readonly CellDevice[]): void {
   const plan = new Plan(domain);
@@ -70,7 +70,10 @@ class Plan {
   #port(expander: DomainController, slot: number): DomainController {
     if (this.#index >= this.#lowestBus - 1) {
       const path = "spec.domain.devices";
-      throw invalidVmi(path, "there are more host devices than a PCI domain has bus numbers");
+      throw invalidVmi(
+        path,
+        "there are more host devices than a PCI domain has bus numbers; use fewer",
+      );
     }
     const address = { ...onPort(expander), slot: hexByte(slot) };
     return { ...this.#controller("pcie-root-port"), address };

@@ -2,21 +2,21 @@ import type { HostFacts } from "../context.ts";
 import type { Domain } from "../model/domain.ts";
 import { parseCpuList } from "./cpu-list.ts";
 
-/** Why a device has no guest NUMA cell; without an address it concerns the domain as a whole. */
+/** Why a device has no guest NUMA cell; without an address it concerns the whole domain. */
 export interface CellProblem {
   readonly address?: string;
   readonly reason: string;
 }
 
-/** Guest NUMA cells of PCI devices, by host address, and what stood in the way of the others. */
+/** Guest NUMA cells of PCI devices, by host address, and the problems of the others. */
 export interface GuestCells {
   readonly cells: ReadonlyMap<string, number>;
   readonly problems: readonly CellProblem[];
 }
 
 /**
- * Finds the guest cell nearest to each device: the one whose memory is bound to the device's host
- * node, or else the one whose CPUs are pinned there. A domain without cells has none to give.
+ * Finds the nearest guest cell of each device: the one whose memory is bound to the device's host node,
+ * otherwise the one whose CPUs are pinned there. A domain without cells gives none.
  */
 export function guestCells(
   addresses: readonly string[],
@@ -41,12 +41,12 @@ export function guestCells(
   return { cells, problems };
 }
 
-/** The host node of a device, or why it is not known. */
+/** The host node of a device, or why it is unknown. */
 function numaNode(address: string, { pciDeviceNumaNodes = {} }: HostFacts): number | string {
   const text = pciDeviceNumaNodes[address]?.trim();
-  if (text === undefined) return "its NUMA node is not known";
+  if (text === undefined) return "its NUMA node is unknown";
   const node = /^[-+]?\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(node)) return `its NUMA node "${text}" is no number`;
+  if (Number.isNaN(node)) return `its NUMA node "${text}" is not a number`;
   return node < 0 ? "it belongs to no NUMA node" : node;
 }
 
@@ -116,7 +116,7 @@ function cellOfCpus(
   byCpu: ReadonlyMap<number, number>,
 ): number | string {
   const cpus = parseCpuList(hostNumaNodeCPUs[node]?.trim() ?? "");
-  if (!cpus) return `the CPUs of its NUMA node ${node} are not known`;
+  if (!cpus) return `the CPUs of its NUMA node ${node} are unknown`;
   for (const cpu of cpus) {
     const cell = byCpu.get(cpu);
     if (cell !== undefined) return cell;

@@ -1,6 +1,6 @@
 import { invalidContext } from "../converter-error.ts";
 
-/** Files of the node, by path without the leading slash; the value `dir:` is a directory. */
+/** Files of the node, by path without the leading slash; the value `dir:` means a directory. */
 export class HostFiles {
   readonly #files: Readonly<Record<string, string>>;
 
@@ -12,11 +12,11 @@ export class HostFiles {
     return Object.hasOwn(this.#files, path);
   }
 
-  /** Content without white space around it. @throws ConverterError if there is no such file. */
+  /** Content without surrounding white space. @throws ConverterError if the file does not exist. */
   read(path: string): string {
     const content = this.has(path) ? this.#files[path] : undefined;
     if (content !== undefined && content !== "dir:") return content.trim();
-    throw invalidContext("host.hostFiles", `there is no file /${path}`);
+    throw invalidContext("host.hostFiles", `file /${path} does not exist`);
   }
 
   /** Names in a directory; `undefined` if there is no such directory. */

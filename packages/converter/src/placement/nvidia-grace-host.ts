@@ -17,16 +17,16 @@ const wideAndPrefetchable = 0xcn;
 /** Whether the node has the IOMMU that Grace GPUs need. */
 export function hasSmmuv3(files: HostFiles): boolean {
   const names = files.list(iommuDirectory);
-  if (!names) throw invalidContext("host.hostFiles", `there is no directory /${iommuDirectory}`);
+  if (!names) throw invalidContext("host.hostFiles", `directory /${iommuDirectory} does not exist`);
   return names.some((name) => name.includes("arm-smmu-v3"));
 }
 
-/** Refuses a device that is no Grace GPU. */
+/** Refuses a device that is not a Grace GPU. */
 export function requireGraceGpu(files: HostFiles, address: string, alias: string): void {
   const vendor = pciId(files.read(`${pciDirectory}/${address}/vendor`));
   const device = pciId(files.read(`${pciDirectory}/${address}/device`));
   if (vendor === nvidia && graceGpus.has(device)) return;
-  const message = `${alias} at ${address} is ${vendor}:${device}, which is no Grace GPU`;
+  const message = `${alias} at ${address} is ${vendor}:${device}, which is not a Grace GPU`;
   throw invalidContext("graceHostDeviceAliases", message);
 }
 
@@ -60,10 +60,10 @@ export function prefetchableBytes(files: HostFiles, address: string): bigint {
 function hexNumber(text: string): bigint {
   const digits = text.startsWith("0x") ? text.slice(2) : text;
   if (/^[\da-fA-F]{1,16}$/.test(digits)) return BigInt(`0x${digits}`);
-  throw invalidContext("host.hostFiles", `"${text}" is no address of a PCI resource`);
+  throw invalidContext("host.hostFiles", `"${text}" is not the address of a PCI resource`);
 }
 
-/** Host NUMA nodes of devices that only start transfers: named, or else without memory and CPUs. */
+/** Host NUMA nodes of devices that only start transfers: named, otherwise without memory and CPUs. */
 export function initiatorNodes(files: HostFiles): number[] {
   const named = `${nodeDirectory}/has_generic_initiator`;
   if (files.has(named)) {
@@ -73,13 +73,13 @@ export function initiatorNodes(files: HostFiles): number[] {
   return onlineNodes(files).filter((node) => isBare(files, node));
 }
 
-/** Directories of a node that say nothing of devices. */
+/** Directories of a node that are not about devices. */
 const otherDirectories = new Set(["hugepages", "memory_failure", "power", "x86"]);
 
 /** Levels of directories below a node's own in which a device may be named. */
 const deviceDepth = 2;
 
-/** Those of them whose directory, or one below it, names a device. */
+/** Those whose directory, or one below it, names a device. */
 export function nodesOfDevice(
   files: HostFiles,
   nodes: readonly number[],
@@ -88,7 +88,7 @@ export function nodesOfDevice(
   return nodes.filter((node) => {
     const directory = `${nodeDirectory}/node${node}`;
     if (files.list(directory)) return names(files, directory, address, deviceDepth);
-    throw invalidContext("host.hostFiles", `there is no directory /${directory}`);
+    throw invalidContext("host.hostFiles", `directory /${directory} does not exist`);
   });
 }
 
@@ -126,6 +126,6 @@ function isBare(files: HostFiles, node: number): boolean {
 
 function nodeList(text: string): number[] {
   const nodes = parseCpuList(text);
-  if (!nodes) throw invalidContext("host.hostFiles", `"${text}" is no list of NUMA nodes`);
+  if (!nodes) throw invalidContext("host.hostFiles", `"${text}" is not a list of NUMA nodes`);
   return nodes.filter((node) => node >= 0).sort((one, other) => one - other);
 }

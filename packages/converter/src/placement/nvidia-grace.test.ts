@@ -53,7 +53,7 @@ function withGpu(
   };
 }
 
-/** Distance from the guest's CPUs to the GPU's first node where nodes 2 to 9 name the GPU. */
+/** Distance from the guest's CPUs to the GPU's first node if nodes 2 to 9 name the GPU. */
 function distanceToGpu(below: string): number | undefined {
   const nodes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
   const files: Record<string, string> = {
@@ -96,7 +96,7 @@ describe("a Grace GPU", () => {
   test.each([
     ["its own directory", ""],
     ["a directory below", "access0/"],
-    ["one below that", "access0/initiators/"],
+    ["a directory below that", "access0/initiators/"],
   ])("gets the nodes that name it in %s", (_what, below) => {
     expect(distanceToGpu(below)).toBe(ownNodes);
   });
@@ -140,7 +140,7 @@ describe("a Grace GPU", () => {
     ["a guest cell", changed(`${pci}/numa_node`, "7"), "topology"],
     ["memory", changed(`${pci}/resource`, ""), "host.hostFiles"],
     [
-      "nodes of its own",
+      "its own nodes",
       changed("sys/devices/system/node/has_generic_initiator", "1-4"),
       "host.hostFiles",
     ],
@@ -150,18 +150,18 @@ describe("a Grace GPU", () => {
       "host.hostFiles",
     ],
     ["distances", without("sys/devices/system/node/node3/distance"), "host.hostFiles"],
-  ])("is an error without %s", (_what, context, path) => {
+  ])("fails without %s", (_what, context, path) => {
     expect(errorPath(withGpu(context))).toBe(path);
   });
 
-  test("is an error if the PCI window is switched off in other letters", () => {
+  test("fails if the PCI window is switched off in other spellings", () => {
     const annotation = "kubevirt.io/disablePCIHole64";
     const changes = { ...withGpu({}, { [annotation]: "TRUE" }), architecture: "amd64" };
     expect(errorPath(changes)).toBe(`metadata.annotations["${annotation}"]`);
   });
 
   test.each(["kubevirt.io/disablePCIHole64", "kubevirt.io/placePCIDevicesOnRootComplex"])(
-    "is an error with the annotation %s",
+    "fails with the annotation %s",
     (annotation) => {
       expect(errorPath(withGpu({}, { [annotation]: "true" }))).toBe(
         `metadata.annotations["${annotation}"]`,

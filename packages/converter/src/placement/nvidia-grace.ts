@@ -22,19 +22,19 @@ import { cellDevices } from "./pci-numa.ts";
 /** NUMA nodes that a Grace GPU has for its own memory. */
 const nodesPerGpu = 8;
 
-/** Least PCI window of a GPU; NVIDIA's guide asks for 4 TiB with four of them. */
+/** Minimum PCI window of a GPU; NVIDIA's guide asks for 4 TiB with four of them. */
 const windowFloor = 512n * 1024n ** 3n;
 const windowMarginKib = 1024n * 1024n;
 const maxWindowKib = 16n * 1024n ** 3n;
 
-/** What Grace hosts' IOMMUs can do; the host does not say. */
+/** What the IOMMUs of Grace hosts support; the host does not report it. */
 const iommuOptions = { accel: "on", ats: "on", ril: "off", ssidSize: "20", oas: "48" };
 
-/** What the node must have is read from its files. */
+/** Requirements of the node are checked in its files. */
 export const grace: Configurator = {
   name: "grace",
   summary:
-    "NVIDIA Grace: each GPU gets an IOMMU, a bus and NUMA nodes of its own, with the host's distances.",
+    "NVIDIA Grace: each GPU gets its own IOMMU, bus and NUMA nodes, with the host's distances.",
   configure(draft: Draft): void {
     const aliases = (draft.context.graceHostDeviceAliases ?? []).filter((alias) => alias !== "");
     if ((draft.context.graceHostDeviceAliases ?? []).length === 0) return;
@@ -66,11 +66,11 @@ function requireSettings({ spec, annotations, names, architecture, context }: Dr
   const { disablePciHole64, placePciDevicesOnRootComplex } = names.annotations;
   for (const annotation of [disablePciHole64, placePciDevicesOnRootComplex]) {
     if (annotations[annotation] !== "true") continue;
-    throw invalidVmi(`metadata.annotations["${annotation}"]`, "cannot be with Grace GPUs");
+    throw invalidVmi(`metadata.annotations["${annotation}"]`, "is not possible with Grace GPUs");
   }
 }
 
-/** A GPU, with where it is and what it needs. */
+/** A GPU, with its place and its needs. */
 interface Gpu {
   readonly alias: string;
   readonly device: DomainHostDevice;
@@ -85,7 +85,7 @@ function placeGpus(draft: Draft, aliases: readonly string[], files: HostFiles): 
   if (guestNodeOf.size < hostNodes.size) {
     throw invalidContext(
       "topology",
-      "two guest NUMA cells share a host node; Grace GPUs forbid it",
+      "two guest NUMA cells share a host node, which is not possible with Grace GPUs",
     );
   }
   const initiators = initiatorsOf(gpus, files);
@@ -136,7 +136,7 @@ function boundNodes({ cpu, numatune }: Domain): Map<number, number> {
   return nodes;
 }
 
-/** The host nodes of each GPU: those that name it, or else the next eight that are free. */
+/** The host nodes of each GPU: those that name it, otherwise the next eight free ones. */
 function initiatorsOf(gpus: readonly Gpu[], files: HostFiles): number[][] {
   const all = initiatorNodes(files);
   const named = gpus.map(({ source }) => nodesOfDevice(files, all, source));
@@ -148,7 +148,7 @@ function initiatorsOf(gpus: readonly Gpu[], files: HostFiles): number[][] {
     lists.some((nodes) => nodes.length !== nodesPerGpu) ||
     distinct.size !== lists.flat().length
   ) {
-    const message = `each of ${gpus.length} Grace GPU(s) needs ${nodesPerGpu} NUMA nodes of its own on the host`;
+    const message = `each of ${gpus.length} Grace GPU(s) needs its own ${nodesPerGpu} NUMA nodes on the host`;
     throw invalidContext("host.hostFiles", message);
   }
   return lists;
@@ -180,7 +180,7 @@ function rootController({ names, domain: { devices } }: Draft): DomainController
   const known = pci.find(({ model }) => model === "pcie-root");
   if (known?.pcihole64?.value === 0) {
     const path = `metadata.annotations["${names.annotations.disablePciHole64}"]`;
-    throw invalidVmi(path, "cannot be with Grace GPUs");
+    throw invalidVmi(path, "is not possible with Grace GPUs");
   }
   if (known?.index === 0) return known;
   if (known || pci.some(({ index }) => index === 0)) {
@@ -222,10 +222,10 @@ function setDistances(
       if (distance === undefined) {
         throw invalidContext(
           "host.hostFiles",
-          `the distance from node ${host} to that of guest cell ${id} is not known`,
+          `the distance from node ${host} to that of guest cell ${id} is unknown`,
         );
       }
-      // 10 means the cell itself, and the GPU's nodes report it for each other.
+      // 10 means the cell itself, but the GPU's nodes report it for each other.
       return { id, value: id !== cell.id && distance === 10 ? 11 : distance };
     });
     cell.distances = { siblings };

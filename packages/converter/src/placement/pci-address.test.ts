@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { formatPciAddress, hexByte, parsePciAddress, pciAddress } from "./pci-address.ts";
 
-test("an address is read and written back", () => {
+test("reads an address and writes it back", () => {
   const address = parsePciAddress("0000:8A:1f.7");
   expect(address).toEqual({
     type: "pci",
@@ -14,7 +14,7 @@ test("an address is read and written back", () => {
 });
 
 test.each(["", "81:00.0", "0000:81:00.8", "0000:81:00.0\n", "0000:81:000.0"])(
-  "%j is none",
+  "%j is not an address",
   (text) => {
     expect(parsePciAddress(text)).toBeUndefined();
     expect(() => pciAddress(text, "spec.x")).toThrow(expect.objectContaining({ path: "spec.x" }));

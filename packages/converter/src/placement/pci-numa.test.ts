@@ -52,7 +52,7 @@ describe("PCI devices near their NUMA node", () => {
     return { type: "pci", domain: "0x0000", bus, slot, function: "0x0" };
   }
 
-  test("go by the CPUs of their node where no memory is bound", () => {
+  test("use the CPUs of their node if no memory is bound", () => {
     const host = { pciDeviceNumaNodes: nodes, hostNumaNodeCPUs: { 0: "0-1", 1: "2-3" } };
     const { controllers } = domainWith(numa([device("0a")], host, false)).devices;
     expect(controllers.find(({ model }) => model === "pcie-expander-bus")?.target?.node).toBe(0);
@@ -61,10 +61,10 @@ describe("PCI devices near their NUMA node", () => {
   test.each([
     ["no node", device("0d"), {}],
     ["a node without affinity", device("0a"), { "0000:0a:00.0": "-1" }],
-    ["a place in the guest", device("0a", true), nodes],
+    ["a guest address", device("0a", true), nodes],
     ["no address", { Type: "pci", Source: {} }, {}],
   ])(
-    "are an error with %s where the guest mirrors the host, and stay otherwise",
+    "fail with %s if the guest mirrors the host, and stay otherwise",
     (_what, given, pciDeviceNumaNodes) => {
       expect(errorPath(numa([given], { pciDeviceNumaNodes }))).toBe("host.pciDeviceNumaNodes");
       const { controllers } = domainWith(numa([given], { pciDeviceNumaNodes }, false)).devices;

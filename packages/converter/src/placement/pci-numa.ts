@@ -7,12 +7,12 @@ import { guestCells } from "./guest-cells.ts";
 import { formatPciAddress } from "./pci-address.ts";
 
 /**
- * Where the guest mirrors the host's cells, a device without a cell is an error; else it stays where
- * libvirt puts it.
+ * If the guest mirrors the host's cells, a device without a cell is an error; otherwise it stays where libvirt
+ * puts it.
  */
 export const pciNuma: Configurator = {
   name: "pci-numa",
-  summary: "Puts PCI host devices into the guest NUMA cell that is theirs on the host.",
+  summary: "Puts PCI host devices into the guest NUMA cell that matches their host node.",
   configure(draft: Draft): void {
     const { spec, context, architecture, domain } = draft;
     if (!spec.cpu?.dedicatedCpuPlacement || !context.pciNumaAwareTopologyEnabled) return;
@@ -30,7 +30,7 @@ export const pciNuma: Configurator = {
   },
 };
 
-/** PCI host devices with their guest cells, and what is wrong with those that have none. */
+/** PCI host devices with their guest cells, and the problems of those without one. */
 export function cellDevices({ context, domain }: Draft): {
   devices: CellDevice[];
   problems: string[];
@@ -48,14 +48,14 @@ export function cellDevices({ context, domain }: Draft): {
   return { devices, problems };
 }
 
-/** PCI host devices by their address on the host; those that have a place in the guest keep it. */
+/** PCI host devices by their address on the host; those with an address in the guest keep it. */
 function unplacedDevices(domain: Domain, problems: string[]): Map<string, DomainHostDevice> {
   const bySource = new Map<string, DomainHostDevice>();
   for (const device of domain.devices.hostDevices) {
     if (device.type !== "pci") continue;
     const source = device.source.address && formatPciAddress(device.source.address);
     if (source === undefined) problems.push("a PCI host device has no address on the host");
-    else if (isPlaced(device)) problems.push(`${source} has an address in the guest already`);
+    else if (isPlaced(device)) problems.push(`${source} already has an address in the guest`);
     else bySource.set(source, device);
   }
   return bySource;

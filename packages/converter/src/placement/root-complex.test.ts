@@ -20,18 +20,18 @@ describe("placement on the root bus", () => {
     expect(slots).toEqual(["0x02", "0x03", "0x04", "0x05", "0x06"]);
   });
 
-  test("passes over the slots that QEMU uses", () => {
+  test("skips the slots that QEMU uses", () => {
     const slots = domainWith(disks(24)).devices.disks.map(({ address }) => address?.slot);
     expect(slots).not.toContain("0x1b");
     expect(slots.slice(-3)).toEqual(["0x1a", "0x1c", "0x1d"]);
   });
 
-  test("keeps addresses that the VMI states", () => {
+  test("keeps addresses from the VMI", () => {
     const [disk] = domainWith(disks(1, "0000:00:09.0")).devices.disks;
     expect(disk?.address?.slot).toBe("0x09");
   });
 
-  test("is an error once the bus is full", () => {
+  test("fails once the bus is full", () => {
     expect(errorPath(disks(25))).toBe(
       'metadata.annotations["kubevirt.io/placePCIDevicesOnRootComplex"]',
     );

@@ -9,19 +9,19 @@ const slots = 0x20;
 
 export const rootComplex: Configurator = {
   name: "root-complex",
-  summary: "Puts every PCI device on the root bus, for guests that do not understand PCIe ports.",
+  summary: "Puts every PCI device on the root bus, for guests that do not support PCIe ports.",
   configure({ annotations, names, architecture, domain }: Draft): void {
     const annotation = names.annotations.placePciDevicesOnRootComplex;
     if (annotations[annotation] !== "true" || !architecture.hasPcie) return;
     let slot = -1;
     for (const device of pciDevices(domain)) {
-      // An address that the VMI states is kept.
+      // An address in the VMI is kept.
       if (device.address?.domain) continue;
       do slot++;
       while (reserved.has(slot));
       if (slot >= slots) {
         const path = `metadata.annotations["${annotation}"]`;
-        throw invalidVmi(path, "the root bus has no slot left; use fewer devices, or remove it");
+        throw invalidVmi(path, "the root bus has no free slot; use fewer devices, or remove it");
       }
       device.address = {
         ...device.address,

@@ -1,8 +1,8 @@
-/** The addresses that device plugins left in the launcher's environment, each given out once. */
+/** The addresses that device plugins put into the launcher's environment, each assigned once. */
 export class AddressPool {
   readonly #byResource = new Map<string, string[]>();
 
-  /** `prefix` is the plugin's: `PCI_RESOURCE` makes `PCI_RESOURCE_VENDOR_COM_GPU`. */
+  /** `prefix` is the plugin's: `PCI_RESOURCE` gives `PCI_RESOURCE_VENDOR_COM_GPU`. */
   constructor(env: Readonly<Record<string, string>>, prefix: string, resources: readonly string[]) {
     for (const resource of resources) {
       const value = env[variableName(prefix, resource)];
@@ -12,7 +12,7 @@ export class AddressPool {
     }
   }
 
-  /** The next address of a resource; `undefined` if there is none. No resource gives it out again. */
+  /** The next address of a resource; `undefined` if there is none. No resource assigns it again. */
   take(resource: string): string | undefined {
     const [address] = this.#byResource.get(resource) ?? [];
     if (address === undefined) return undefined;

@@ -31,7 +31,7 @@ export function mediatedDevice(
 export function usbDevice(alias: string, address: string, path: string): AssignedHostDevice {
   const [bus, device, ...rest] = address.split(":");
   if (bus === undefined || device === undefined || rest.length > 0) {
-    throw invalidContext(path, `"${address}" is no USB address; it must be bus:device`);
+    throw invalidContext(path, `"${address}" is not a USB address; write it as bus:device`);
   }
   return {
     Type: "usb",
@@ -45,7 +45,7 @@ export function usbDevice(alias: string, address: string, path: string): Assigne
 export function assignedPciAddress(text: string, path: string): AssignedAddress {
   const address = parsePciAddress(text);
   if (!address) {
-    throw invalidContext(path, `"${text}" is no PCI address; it must be as 0000:81:00.0`);
+    throw invalidContext(path, `"${text}" is not a PCI address; write it as 0000:81:00.0`);
   }
   const { type = "", domain = "", bus = "", slot = "", function: fn = "" } = address;
   return { Type: type, Domain: domain, Bus: bus, Slot: slot, Function: fn };

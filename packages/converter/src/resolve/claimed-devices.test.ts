@@ -15,7 +15,7 @@ const pci = files({ "resource.kubernetes.io/pciBusID": { string: "0000:c1:00.0" 
 const device = { name: "d", claimName: "c", requestName: "r" };
 const spec = { resourceClaims: [{ name: "c", resourceClaimName: "claim" }] };
 
-describe("devices of claims", () => {
+describe("devices from claims", () => {
   test("are mediated or PCI", () => {
     const vmi = smallVmi({ devices: { hostDevices: [device] }, spec });
     expect(claimedHostDevices(vmi, pci)[0]).toMatchObject({
@@ -47,7 +47,7 @@ describe("devices of claims", () => {
     expect(claimedHostDevices(vmi, mediated)[0]?.Model).toBe("vfio-ap");
   });
 
-  test("can be the screen, as GPUs", () => {
+  test("can be the display, as GPUs", () => {
     const vmi = smallVmi({ devices: { gpus: [device] }, spec });
     expect(claimedGpus(vmi, mediated)[0]).toMatchObject({
       Alias: { Name: "dra-gpu-d" },

@@ -6,12 +6,12 @@ import { type ClaimedDevice, claimedDevice } from "./device-metadata.ts";
 
 type Files = Readonly<Record<string, string>>;
 
-/** Whether a device comes of a resource claim, and not of a device plugin. */
+/** Whether a device comes from a resource claim, not from a device plugin. */
 export function usesClaim({ deviceName, claimName, requestName }: HostDevice | GPU): boolean {
   return !deviceName && (isSet(claimName) || isSet(requestName));
 }
 
-/** Host devices of resource claims. */
+/** Host devices from resource claims. */
 export function claimedHostDevices(
   vmi: VirtualMachineInstance,
   files: Files,
@@ -27,7 +27,7 @@ export function claimedHostDevices(
   );
 }
 
-/** What a claim assigned for a host device: a mediated one, or else a PCI one. */
+/** What a claim assigned for a host device: a mediated or otherwise a PCI device. */
 type Assigned =
   | { readonly uuid: string }
   | { readonly uuid?: undefined; readonly pciAddress: string };
@@ -61,11 +61,11 @@ export function claimed<T extends HostDevice | GPU>(
   return list;
 }
 
-/** The address of a mediated device is its parent's, which must not be handed over. */
+/** The address of a mediated device is its parent's, which must not be assigned. */
 function assigned({ uuid, pciAddress }: ClaimedDevice, path: string): Assigned {
   if (uuid !== undefined) return { uuid };
   if (pciAddress !== undefined) return { pciAddress };
-  const message = `the claim of ${path} assigned neither a mediated device nor a PCI one`;
+  const message = `the claim of ${path} assigned neither a mediated nor a PCI device`;
   throw invalidContext("hostFiles", message);
 }
 

@@ -4,7 +4,7 @@ import { pciDevice } from "./assigned-device.ts";
 import { claimed } from "./claimed-devices.ts";
 import { mediatedGpu, withScreen } from "./plugin-devices.ts";
 
-/** GPUs of resource claims; as with plugins, the first mediated one is the screen by default. */
+/** GPUs from resource claims; as with plugins, the first mediated one is the display by default. */
 export function claimedGpus(
   vmi: VirtualMachineInstance,
   files: Readonly<Record<string, string>>,

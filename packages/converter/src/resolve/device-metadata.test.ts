@@ -33,13 +33,13 @@ describe("claimedDevice", () => {
     expect(read({ [path]: document(pci) }, "t")).toEqual({ pciAddress: "0000:81:00.0" });
   });
 
-  test("passes over versions that it does not know", () => {
+  test("skips unknown versions", () => {
     expect(read({ [file]: `${document({}, "x/v9")}\n${document(pci)}` })).toEqual({
       pciAddress: "0000:81:00.0",
     });
   });
 
-  test("does not read on behind the version that it knows", () => {
+  test("does not read on after the known version", () => {
     expect(read({ [file]: `${document(pci)}{` })).toEqual({ pciAddress: "0000:81:00.0" });
   });
 
@@ -47,17 +47,17 @@ describe("claimedDevice", () => {
     ["no file", {}],
     ["no version", { [file]: `{}${document(pci)}` }],
     ["two drivers", { [file]: document(pci), [file.replace("driver", "other")]: document(pci) }],
-    ["no JSON", { [file]: "{" }],
+    ["invalid JSON", { [file]: "{" }],
     ["an unknown version", { [file]: document(pci, "x/v9") }],
     [
       "no such request",
       { [file]: '{"apiVersion":"metadata.resource.k8s.io/v1alpha1","requests":[]}' },
     ],
-  ])("is an error with %s", (_what, files) => {
+  ])("fails with %s", (_what, files) => {
     expect(() => read(files)).toThrow(expect.objectContaining({ path: "hostFiles" }));
   });
 
-  test("is an error for a claim that the VMI does not have", () => {
+  test("fails for a claim that the VMI does not have", () => {
     expect(() => read({}, "nope")).toThrow(/no such claim/);
   });
 });

@@ -3,8 +3,8 @@ import { invalidContext } from "../converter-error.ts";
 import { jsonStream } from "./json-stream.ts";
 
 /**
- * A device that a resource claim assigned. With a UUID it is a mediated one, whose address, if any, is
- * that of its parent; a network function is known by its address alone.
+ * A device that a resource claim assigned. With a UUID it is a mediated one, whose address, if any, is that of
+ * its parent; a network function only has an address.
  */
 export interface ClaimedDevice {
   readonly uuid?: string;
@@ -16,7 +16,7 @@ const suffix = "-metadata.json";
 const supportedVersion = "metadata.resource.k8s.io/v1alpha1";
 
 /**
- * Reads, from the metadata that a driver left in the Pod, which device a request got.
+ * Reads, from the metadata that a driver put into the Pod, which device a request got.
  *
  * @throws ConverterError unless there is exactly one.
  */
@@ -66,8 +66,8 @@ function deviceOf(text: string, request: string): ClaimedDevice | string {
 }
 
 /**
- * The first document of the version that is known here, or what is wrong with the file. A driver
- * writes the newest version first; what follows the known one is not read.
+ * The first document of the supported version, or what is wrong with the file. A driver writes the newest
+ * version first; what follows the supported one is not read.
  */
 function documentOf(text: string): Record<string, unknown> | string {
   try {

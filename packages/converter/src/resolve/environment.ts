@@ -2,21 +2,21 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import type { DiskInfo, HostFacts, NodeTopology } from "../context.ts";
 
 /**
- * Everything outside the VMI that decides what it becomes: the cluster's configuration, the node, the Pod. By
+ * Everything outside the VMI that affects the result: the cluster's configuration, the node, the Pod. By
  * default, an ordinary cluster and a node that has what the VMI needs.
  */
 export interface Environment extends HostFacts {
-  /** The cluster's configuration. Default: `clusterConfig()`, that of a cluster that sets nothing. */
+  /** The cluster's configuration. Default: `clusterConfig()`, for a cluster that sets nothing. */
   readonly config?: ClusterConfig;
   /** Architecture of the node. Default: that of the VMI. */
   readonly hostArchitecture?: string;
-  /** Whether the VMI belongs to a VM, whose controller adds an input device if asked. */
+  /** Whether the VMI belongs to a VM, whose controller adds an input device on request. */
   readonly ownedByVM?: boolean;
   /** UUID for firmware that has none. Default: a random one. */
   readonly firmwareUUID?: string;
-  /** Whether software emulation may stand in for a missing hypervisor device. */
+  /** Whether software emulation may replace a missing hypervisor device. */
   readonly allowEmulation?: boolean;
-  /** Whether `/dev/kvm` or `/dev/mshv` is there. Default: yes. */
+  /** Whether `/dev/kvm` or `/dev/mshv` exists. Default: yes. */
   readonly hypervisorDeviceAvailable?: boolean;
   /** `kvm`, the default, or `hyperv-direct`. */
   readonly hypervisorName?: string;
@@ -33,7 +33,7 @@ export interface Environment extends HostFacts {
   readonly applyCBT?: Readonly<Record<string, string>>;
   /** Firmware files in the launcher's image. Default: those of KubeVirt's. */
   readonly efiRoms?: readonly string[];
-  /** Whether the launcher was given an IOMMU file descriptor. */
+  /** Whether the launcher has an IOMMU file descriptor. */
   readonly iommufd?: boolean;
   /** The launcher's environment variables; device plugins name assigned devices there. */
   readonly env?: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export interface Environment extends HostFacts {
   readonly noDirectIO?: readonly string[];
   /** Path prefixes on which trying direct I/O fails; used by the launcher's edits. */
   readonly directIOErrors?: readonly string[];
-  /** Images that are allocated in full; used by the launcher's edits. */
+  /** Fully allocated images; used by the launcher's edits. */
   readonly preallocatedPaths?: readonly string[];
 }
 

@@ -24,7 +24,7 @@ function choose(
 }
 
 describe("chooseFirmware", () => {
-  test("names files alone where there is no directory", () => {
+  test("names only files if there is no directory", () => {
     expect(choose({}, undefined, { directory: "" })).toEqual([
       "OVMF_CODE.secboot.fd",
       "OVMF_VARS.secboot.fd",
@@ -47,7 +47,7 @@ describe("chooseFirmware", () => {
     expect(choose(efi, security)).toEqual(expected);
   });
 
-  test("falls back to firmware that cannot boot securely where that is not asked for", () => {
+  test("falls back to firmware without secure boot unless that is required", () => {
     const names = ["OVMF_CODE.fd", "OVMF_VARS.fd"];
     expect(choose({ secureBoot: false }, undefined, { names })).toEqual([
       "/fw/OVMF_CODE.fd",

@@ -6,7 +6,7 @@ import { invalidContext } from "../converter-error.ts";
 export interface FirmwareFiles {
   /** The directory. */
   readonly directory: string;
-  /** Names of the files in it; `undefined` if it has all that KubeVirt's image has. */
+  /** Names of the files in it; `undefined` if it has everything that KubeVirt's image has. */
   readonly names: readonly string[] | undefined;
   /** Architecture whose firmware it is. */
   readonly architecture: string;
@@ -14,7 +14,7 @@ export interface FirmwareFiles {
   readonly autoSelection: boolean;
 }
 
-/** Code and variables; a candidate that is not there is passed over. */
+/** Code and variables; a missing candidate is skipped. */
 interface Choice {
   readonly code: readonly string[];
   /** Empty: the firmware holds no variables. */
@@ -24,7 +24,7 @@ interface Choice {
 /**
  * Chooses the firmware of a VMI that boots with EFI; `null` for any other.
  *
- * @throws ConverterError if the files are not there, or no firmware does what is asked for.
+ * @throws ConverterError if files are missing, or no firmware meets the requirements.
  */
 export function chooseFirmware(
   vmi: VirtualMachineInstance,
@@ -42,7 +42,7 @@ export function chooseFirmware(
   return {
     EFICode: directory + code,
     EFIVars: vars && directory + vars,
-    // TDX's firmware holds its keys itself; libvirt's flag would ask for SMM, which TDX lacks.
+    // TDX's firmware holds its keys itself; libvirt's flag would require SMM, which TDX lacks.
     SecureLoader: secureBoot && kind !== "tdx",
     UsesFirmwareAutoSelection: false,
   };

@@ -37,7 +37,7 @@ describe("withHostDisks", () => {
     });
   });
 
-  test("writes the size as the claim's is written", () => {
+  test("writes the size in the claim's format", () => {
     const requests = { storage: "1400000001" };
     expect(prepared({ capacity: { storage: "1500M" }, requests })).toMatchObject({
       hostDisk: { capacity: "1399848960" },
@@ -45,7 +45,7 @@ describe("withHostDisks", () => {
     expect(prepared({ requests })).toMatchObject({ hostDisk: { capacity: "1399848960" } });
   });
 
-  test("takes a volume of several statuses for hotplugged if one says so", () => {
+  test("treats a volume with several statuses as hotplugged if one says so", () => {
     const persistentVolumeClaim = { claimName: "c" };
     const volumeStatus = [
       { name: "v", target: "", hotplugVolume: {} },
@@ -57,7 +57,7 @@ describe("withHostDisks", () => {
     );
   });
 
-  test("takes a name that is left out for an empty one", () => {
+  test("treats a missing name as empty", () => {
     const spec = { volumes: [{ persistentVolumeClaim: { claimName: "c" } }] } as never;
     const status = { volumeStatus: [{ persistentVolumeClaimInfo: sized }] } as never;
     expect(withHostDisks(smallVmi({ spec, status })).spec.volumes?.[0]?.hostDisk?.path).toBe(
@@ -73,7 +73,7 @@ describe("withHostDisks", () => {
     expect(prepared(info, status, devices)).toHaveProperty("persistentVolumeClaim");
   });
 
-  test.each([{}, { capacity: { storage: "1k" } }])("is an error with the size %j", (info) => {
+  test.each([{}, { capacity: { storage: "1k" } }])("fails with the size %j", (info) => {
     expect(() => prepared(info)).toThrow(expect.objectContaining({ path: "spec.volumes[0]" }));
   });
 });

@@ -50,7 +50,7 @@ function withImages(vmi: VirtualMachineInstance, paths: LauncherPaths): VirtualM
   return spec.volumes ? { ...vmi, spec: { ...spec, volumes } } : vmi;
 }
 
-/** A name that is left out is empty. */
+/** A missing name is empty. */
 function nameOf({ name }: { readonly name?: string | null }): string {
   return name ?? "";
 }
@@ -67,7 +67,10 @@ function hostDisk(
   const { bytes, format } = claimSize(claim, at);
   const size = bytes - (bytes % mebibyte);
   if (size <= 0n) {
-    throw invalidVmi(`spec.volumes[${at}]`, `its claim has ${bytes} bytes; it needs 1 MiB or more`);
+    throw invalidVmi(
+      `spec.volumes[${at}]`,
+      `its claim has ${bytes} bytes; at least 1 MiB is needed`,
+    );
   }
   return {
     ...rest,
@@ -80,7 +83,7 @@ function hostDisk(
   };
 }
 
-/** What was asked for, if that is less than what is there; written as what is there. */
+/** The requested size, if that is less than the capacity; in the capacity's format. */
 function claimSize(
   { capacity, requests }: PersistentVolumeClaimInfo,
   at: number,
@@ -90,7 +93,7 @@ function claimSize(
   const size = there === undefined ? undefined : quantityAt(there, path);
   const request = wanted === undefined ? undefined : quantityAt(wanted, path);
   const smaller = request && (!size || size.cmp(request) > 0) ? request : size;
-  if (!smaller) throw invalidVmi(path, "its claim states no size in the status");
+  if (!smaller) throw invalidVmi(path, "its claim has no size in the status");
   // Kubernetes writes an amount of no known format with an exponent, if any.
   return { bytes: smaller.value(), format: size?.format ?? "DecimalExponent" };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { jsonStream } from "./json-stream.ts";
 
-test("objects stand one after another, braces in strings notwithstanding", () => {
+test("objects follow one another, even with braces in strings", () => {
   expect([...jsonStream('{"a":"}\\"{"}{"b":{"c":1}}\n {}\n')]).toEqual([
     { a: '}"{' },
     { b: { c: 1 } },
@@ -10,7 +10,7 @@ test("objects stand one after another, braces in strings notwithstanding", () =>
   expect([...jsonStream(" ")]).toEqual([]);
 });
 
-test.each(["{", "x", '{"a":"', "{}x"])("%j is none", (text) => {
+test.each(["{", "x", '{"a":"', "{}x"])("%j is not valid", (text) => {
   expect(() => [...jsonStream(text)]).toThrow(SyntaxError);
 });
 

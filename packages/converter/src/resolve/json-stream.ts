@@ -1,8 +1,8 @@
 /**
- * The JSON objects of a text that has one after another, with white space between them or none. Each
- * is read when it is asked for.
+ * The JSON objects of a text with one after another, with or without white space between them. Each is read on
+ * demand.
  *
- * @throws SyntaxError where the text is something else.
+ * @throws SyntaxError if the text contains anything else.
  */
 export function* jsonStream(text: string): Generator<unknown, void> {
   let start = 0;

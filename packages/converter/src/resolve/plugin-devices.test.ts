@@ -40,10 +40,10 @@ describe("devices of plugins", () => {
 
   test.each([
     ["none was assigned", {}],
-    ["a PCI address is none", { PCI_RESOURCE_X: "81:00" }],
-    ["a USB address is none", { USB_RESOURCE_X: "1" }],
+    ["a PCI address is invalid", { PCI_RESOURCE_X: "81:00" }],
+    ["a USB address is invalid", { USB_RESOURCE_X: "1" }],
     ["two were assigned", { PCI_RESOURCE_X: "0000:81:00.0", USB_RESOURCE_X: "1:2" }],
-  ])("are an error if %s", (_what, env) => {
+  ])("fail if %s", (_what, env) => {
     const list = [{ name: "d", deviceName: "x" }];
     expect(() => pluginHostDevices(list, env)).toThrow(
       expect.objectContaining({ name: "ConverterError" }),
@@ -56,12 +56,12 @@ describe("GPUs of plugins", () => {
   const displays = (gpus: Parameters<typeof pluginGpus>[0]): unknown =>
     pluginGpus(gpus, env).map(({ Display = "", RamFB = "" }) => `${Display} ${RamFB}`);
 
-  test("make the first virtual one the screen", () => {
+  test("make the first virtual one the display", () => {
     const gpus = ["a", "b"].map((name) => ({ name, deviceName: "g" }));
     expect(displays(gpus)).toEqual(["on on", " "]);
   });
 
-  test("have the screens that the VMI states, if it states any", () => {
+  test("have the displays that the VMI sets, if it sets any", () => {
     const off = { display: { enabled: false } };
     const bare = { display: { ramFB: { enabled: false } } };
     expect(
@@ -72,13 +72,13 @@ describe("GPUs of plugins", () => {
     ).toEqual([" ", "on "]);
   });
 
-  test("that are PCI functions are screens only if the VMI says so", () => {
+  test("that are PCI functions are displays only if the VMI says so", () => {
     expect(displays([{ name: "p", deviceName: "p" }])).toEqual([" "]);
     const on = { display: { enabled: true, ramFB: { enabled: true } } };
     expect(displays([{ name: "p", deviceName: "p", virtualGPUOptions: on }])).toEqual(["on on"]);
   });
 
-  test("are an error with a frame buffer that is neither on nor off, where KubeVirt crashes", () => {
+  test("fail with a frame buffer that is neither on nor off, where KubeVirt crashes", () => {
     const unset = { display: { ramFB: {} } };
     expect(() =>
       pluginGpus([{ name: "a", deviceName: "g", virtualGPUOptions: unset }], env),

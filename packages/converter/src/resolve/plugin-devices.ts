@@ -32,8 +32,8 @@ export function pluginHostDevices(devices: readonly HostDevice[], env: Env): Ass
 }
 
 /**
- * GPUs that device plugins assigned: PCI, then mediated. The first mediated one is the screen,
- * unless the VMI says of any which one is.
+ * GPUs that device plugins assigned: PCI, then mediated. The first mediated one is the display, unless the VMI
+ * sets displays itself.
  *
  * @throws ConverterError unless every GPU of the VMI has exactly one device.
  */
@@ -56,12 +56,12 @@ export function pluginGpus(gpus: readonly GPU[], env: Env): AssignedHostDevice[]
   return assigned;
 }
 
-/** A virtual GPU with the screen that the VMI gives it. */
+/** A virtual GPU with the display that the VMI sets. */
 export function mediatedGpu(gpu: GPU, alias: string, uuid: string): AssignedHostDevice {
   return { ...mediatedDevice(alias, uuid), ...mediatedDisplay(gpu) };
 }
 
-/** Makes the first mediated device the screen where the VMI says nothing about screens. */
+/** Makes the first mediated device the display if the VMI says nothing about displays. */
 export function withScreen(
   devices: readonly AssignedHostDevice[],
   gpus: readonly GPU[],
@@ -76,7 +76,7 @@ export function withScreen(
 
 type Display = Pick<AssignedHostDevice, "Display" | "RamFB">;
 
-/** A PCI function may be a whole GPU: it is a screen only if the VMI says so. */
+/** A PCI function may be a whole GPU: it is a display only if the VMI says so. */
 function explicitDisplay(display: VGPUDisplayOptions | undefined): Display {
   if (display?.enabled !== true) return {};
   return display.ramFB?.enabled === true ? { Display: "on", RamFB: "on" } : { Display: "on" };
@@ -115,7 +115,7 @@ function requireAll(
 ): void {
   const plugged = wanted.filter((device) => !usesClaim(device)).length;
   if (plugged === 0 || plugged === assigned.length) return;
-  const message = `${plugged} device(s) are asked for at ${path}, and the device plugins assigned ${assigned.length}`;
+  const message = `${path} has ${plugged} device(s), but the device plugins assigned ${assigned.length}`;
   throw invalidContext("env", message);
 }
 

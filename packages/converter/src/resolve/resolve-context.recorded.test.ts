@@ -19,7 +19,7 @@ function resolvesAlike({ vmi, environment, resolved }: Conversion): boolean {
   }
 }
 
-/** Without what Go writes for nothing: nulls, empty texts, lists and objects; with sorted keys. */
+/** Without what Go writes for nothing: nulls, empty strings, lists and objects; with sorted keys. */
 function compact(value: unknown): unknown {
   if (Array.isArray(value)) return value.length > 0 ? value.map(compact) : undefined;
   if (typeof value !== "object" || value === null)

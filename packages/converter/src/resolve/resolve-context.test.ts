@@ -9,7 +9,7 @@ function resolved(environment: Environment, changes: Changes = {}): object {
 }
 
 describe("resolveContext", () => {
-  test("takes an ordinary cluster and node for granted", () => {
+  test("assumes an ordinary cluster and node", () => {
     expect(resolved({})).toMatchObject({
       architecture: "amd64",
       hypervisorDeviceAvailable: true,
@@ -31,7 +31,7 @@ describe("resolveContext", () => {
     expect(resolved({}, changes)).toMatchObject({ freePageReporting: false });
   });
 
-  test("sorts volumes by how they came, and what backs them", () => {
+  test("sorts volumes by how they were added, and by what backs them", () => {
     const volumeStatus = [
       { name: "a", target: "", persistentVolumeClaimInfo: { preallocated: true } },
       { name: "b", target: "", hotplugVolume: {} },
@@ -58,7 +58,7 @@ describe("resolveContext", () => {
     });
   });
 
-  test("takes unknown container disks for qcow2, but not if any is known", () => {
+  test("treats unknown container disks as qcow2, unless any is known", () => {
     const spec = { volumes: [{ name: "c", containerDisk: { image: "i" } }] };
     expect(resolved({}, { spec })).toMatchObject({ disksInfo: { c: { format: "qcow2" } } });
     expect(resolved({ disksInfo: {} }, { spec })).toMatchObject({ disksInfo: {} });

@@ -84,7 +84,7 @@ function clusterSettings(
   };
 }
 
-/** A guest with memory of its own has nothing to give back, and pays for reporting it. */
+/** A guest with dedicated memory has nothing to give back, and would pay for reporting it. */
 function reportsFreePages(
   { spec, metadata }: VirtualMachineInstance,
   { names }: ClusterConfig,
@@ -122,12 +122,12 @@ function storageContext(
   };
 }
 
-/** The names that are not KubeVirt's own. */
+/** The names that differ from KubeVirt's. */
 function namesContext({ options }: Names): Pick<ConverterContext, "names"> {
   return Object.keys(options).length > 0 ? { names: options } : {};
 }
 
-/** An image with a backing file would show the guest a file of the launcher's. */
+/** An image with a backing file would expose a file of the launcher to the guest. */
 function requireImage(volume: string, info: DiskInfo | undefined): void {
   if (!info) return;
   const { format, "backing-filename": backing } = info;
@@ -143,7 +143,7 @@ function requireImage(volume: string, info: DiskInfo | undefined): void {
   }
 }
 
-/** Volumes by how they came, and those that are allocated in full. */
+/** Volumes by how they were added, and the fully allocated ones. */
 function volumesByOrigin(
   statuses: readonly VolumeStatus[],
 ): Pick<ConverterContext, "hotplugVolumes" | "permanentVolumes" | "volumesDiscardIgnore"> {
@@ -158,7 +158,7 @@ function volumesByOrigin(
   return { hotplugVolumes, permanentVolumes, volumesDiscardIgnore };
 }
 
-/** Nothing is known of the images: container disks are qcow2 as a rule. */
+/** Nothing is known about the images: container disks are usually qcow2. */
 function assumedImages({ spec }: VirtualMachineInstance): Record<string, DiskInfo> {
   const images: Record<string, DiskInfo> = {};
   for (const { name, containerDisk } of spec.volumes ?? []) {

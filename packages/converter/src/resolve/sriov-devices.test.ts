@@ -9,7 +9,7 @@ const info = {
 };
 
 describe("network functions", () => {
-  test("have the address that Multus reported, and the place that the VMI states", () => {
+  test("have the address that Multus reported, and the one in the VMI", () => {
     const [device] = multusDevices(smallVmi({ devices: { interfaces: [card] }, status: up }), info);
     expect(device).toMatchObject({
       Type: "pci",
@@ -27,20 +27,20 @@ describe("network functions", () => {
   test.each([
     ["no address is known", card, undefined, "networkInfo"],
     [
-      "the guest's address is none",
+      "the guest's address is invalid",
       { ...card, pciAddress: "bad" },
       info,
       "spec.domain.devices.interfaces[0].pciAddress",
     ],
-  ])("are an error if %s", (_what, given, networkInfo, path) => {
+  ])("fail if %s", (_what, given, networkInfo, path) => {
     const vmi = smallVmi({ devices: { interfaces: [given] }, status: up });
     expect(() => multusDevices(vmi, networkInfo)).toThrow(expect.objectContaining({ path }));
   });
 
   test.each([
     ["", {}],
-    [", whatever else it names", { mdevUUID: { string: "u" } }],
-  ])("can come of a claim%s", (_what, others) => {
+    [", whatever else the claim names", { mdevUUID: { string: "u" } }],
+  ])("can come from a claim%s", (_what, others) => {
     const resourceClaim = { claimName: "c", requestName: "r" };
     const vmi = smallVmi({
       devices: { interfaces: [card] },

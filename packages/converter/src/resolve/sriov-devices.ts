@@ -24,7 +24,7 @@ export function multusDevices(
   });
 }
 
-/** Network functions of resource claims. */
+/** Network functions from resource claims. */
 export function claimedNetworkDevices(
   vmi: VirtualMachineInstance,
   files: Readonly<Record<string, string>>,
@@ -38,7 +38,7 @@ export function claimedNetworkDevices(
     const claims = vmi.spec.resourceClaims ?? [];
     const found = claimedDevice(files, claims, claimName, requestName, path);
     if (found.pciAddress === undefined) {
-      throw invalidContext("hostFiles", `the claim of ${path} assigned no PCI device`);
+      throw invalidContext("hostFiles", `the claim of ${path} did not assign a PCI device`);
     }
     devices.push(networkFunction(source, found.pciAddress, "hostFiles", path));
   }

@@ -1,6 +1,6 @@
 import type { DomainDisk } from "../model/disk.ts";
 
-/** The file or device that holds a disk's data: what is below an overlay that only tracks changes. */
+/** The file or device with a disk's data: below an overlay that only tracks changes. */
 export interface DiskBackend {
   /** Empty if there is none, as in an empty CD-ROM drive. */
   readonly path: string;

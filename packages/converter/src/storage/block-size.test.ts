@@ -25,7 +25,7 @@ function blockio(...given: Parameters<typeof withSize>): object | undefined {
 const match = { matchVolume: {} };
 
 describe("block size", () => {
-  test("is as stated, zero sizes left out but not a zero granularity", () => {
+  test("is as given, without zero sizes but with a zero granularity", () => {
     expect(blockio({ custom: { logical: 512, physical: 0, discardGranularity: 0 } })).toEqual({
       logicalBlockSize: 512,
       discardGranularity: 0,
@@ -69,7 +69,7 @@ describe("block size", () => {
     expect(blockio({})).toBeUndefined();
   });
 
-  test("is an error if nothing is known, or there is nothing to match", () => {
+  test("fails if nothing is known, or there is nothing to match", () => {
     expect(errorPath(withSize(match))).toBe("host.blockSizes");
     expect(errorPath(withSize(match, { logical: 0, physical: 0 }))).toBe("host.blockSizes");
     const empty = { devices: { disks: [{ name: "x", cdrom: {}, blockSize: match }] } };

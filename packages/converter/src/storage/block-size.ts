@@ -5,7 +5,7 @@ import type { Draft } from "../draft.ts";
 import type { DomainBlockIo, DomainDisk } from "../model/disk.ts";
 import { backendOf } from "./backend.ts";
 
-/** The block sizes that a disk shows: stated, or those of its volume; `undefined` for the default. */
+/** The block sizes that a disk shows: as set, or those of its volume; `undefined` for the default. */
 export function blockSizeOf(
   { architecture, context }: Draft,
   { blockSize }: Disk,
@@ -23,7 +23,7 @@ export function blockSizeOf(
   }
   const sizes = context.host?.blockSizes?.[backend.path];
   if (!sizes) {
-    const message = `nothing is known of the block size of ${backend.path}, which a disk must match`;
+    const message = `the block size of ${backend.path}, which the disk must match, is unknown`;
     throw invalidContext("host.blockSizes", message);
   }
   return backend.isBlock ? deviceSizes(sizes, backend.path) : filesystemSizes(sizes);
@@ -35,7 +35,7 @@ function statedSizes(
   path: string,
 ): DomainBlockIo {
   if (logical > limit || physical > limit) {
-    const message = `${logical} and ${physical} bytes are more than the ${limit} of this architecture`;
+    const message = `${logical} and ${physical} bytes exceed the maximum of ${limit} on this architecture`;
     throw invalidVmi(path, message);
   }
   return {
@@ -54,11 +54,11 @@ function filesystemSizes({ filesystemBsize = 0 }: BlockSizes): DomainBlockIo {
   };
 }
 
-/** Some devices leave out one of the two sizes, or state a granularity that is no multiple. */
+/** Some devices report only one of the two sizes, or a granularity that is not a multiple. */
 function deviceSizes(sizes: BlockSizes, path: string): DomainBlockIo {
   const { logical = 0, physical = 0, discardGranularity = 0 } = sizes;
   if (logical === 0 && physical === 0) {
-    throw invalidContext("host.blockSizes", `the device ${path} states no block size`);
+    throw invalidContext("host.blockSizes", `the device ${path} reports no block size`);
   }
   const logicalBlockSize = logical || physical;
   return {

@@ -41,7 +41,7 @@ describe("a disk", () => {
     });
   });
 
-  test("on SCSI sits on the one controller", () => {
+  test("on SCSI uses the single controller", () => {
     expect(diskWith({ disk: { bus: "scsi" } })).toMatchObject({
       address: { type: "drive", controller: "0", bus: "0", unit: "0" },
     });
@@ -83,7 +83,7 @@ describe("a disk", () => {
     });
   });
 
-  test("can be a CD-ROM, read-only unless it says otherwise", () => {
+  test("can be a CD-ROM, read-only by default", () => {
     expect(diskWith({ cdrom: { bus: "sata", tray: "closed" } })).toMatchObject({
       device: "cdrom",
       readonly: true,
@@ -95,7 +95,7 @@ describe("a disk", () => {
     );
   });
 
-  test("has a queue for each CPU if asked, on virtio", () => {
+  test("has a queue for each CPU on request, on virtio", () => {
     const devices = { blockMultiQueue: true };
     const domain = { cpu: { cores: 4 } };
     expect(diskWith({ disk: { bus: "virtio" } }, { devices, domain })).toMatchObject({

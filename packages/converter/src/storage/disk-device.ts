@@ -7,10 +7,10 @@ import type { DomainDisk, DomainDiskDriver } from "../model/disk.ts";
 import { pciAddress } from "../placement/pci-address.ts";
 import type { TargetNames } from "./target-names.ts";
 
-/** A disk under construction: its driver is there from the start. */
+/** A disk under construction: its driver exists from the start. */
 export type DraftDisk = DomainDisk & { driver: DomainDiskDriver };
 
-/** The device that the guest sees, before anything is known of the volume behind it. */
+/** The device that the guest sees, before anything is known about its volume. */
 export function diskDevice(draft: Draft, disk: Disk, path: string, names: TargetNames): DraftDisk {
   const target: DraftDisk = {
     type: "",
@@ -83,7 +83,7 @@ function setDisk(
   if (disk.shareable) setShareable(target, path);
 }
 
-/** Two guests that write one disk must not cache it. */
+/** Two guests that write to one disk must not cache it. */
 function setShareable(target: DraftDisk, path: string): void {
   const cache = target.driver.cache ?? "none";
   if (cache !== "none") {
@@ -133,7 +133,7 @@ function setTarget(
   if (bus === "scsi") target.address = scsiAddress(unit);
 }
 
-/** All SCSI disks are on the one controller. */
+/** All SCSI disks use the single controller. */
 function scsiAddress(unit: number): DomainAddress {
   return { type: "drive", bus: "0", controller: "0", unit: String(unit) };
 }

@@ -24,7 +24,7 @@ describe("disks", () => {
     );
   });
 
-  test("are left out while their volume is not among those that are there", () => {
+  test("are left out until their volume is present", () => {
     const context = { permanentVolumes: { a: { name: "a", target: "" } } };
     const list = [
       { name: "a", ...virtio },
@@ -51,7 +51,7 @@ describe("disks", () => {
     expect(disk(info, { cdrom: {} })).not.toHaveProperty("capacity", 1073741824);
   });
 
-  test("on virtio take turns on shared threads and have their own after them", () => {
+  test("on virtio share threads in turn, before those with their own", () => {
     const list: Disk[] = [
       { name: "a", ...virtio },
       { name: "b", ...virtio, dedicatedIOThread: true },

@@ -12,7 +12,7 @@ import { connectHotplugVolume, connectNothing, connectVolume } from "./volume-so
 
 export const disks: Configurator = {
   name: "disks",
-  summary: "Disks, with what backs them and the threads that serve them.",
+  summary: "Disks, with their storage and the threads that serve them.",
   configure(draft: Draft): void {
     const list = draft.devices.disks ?? [];
     if (list.length === 0) return;
@@ -70,7 +70,7 @@ function addClaim(
   target.capacity = capacityOf(claim, path);
 }
 
-/** The smaller of what was requested and what is there; `undefined` unless both are known. */
+/** The smaller of the requested and the actual size; `undefined` unless both are known. */
 function capacityOf(
   { capacity, requests }: PersistentVolumeClaimInfo,
   path: string,
@@ -85,7 +85,7 @@ function capacityOf(
   return small(smaller);
 }
 
-/** Whether the volume is there already; a disk that waits for its volume is left out. */
+/** Whether the volume is present already; a disk that waits for its volume is left out. */
 function connect(
   draft: Draft,
   disk: Disk,
@@ -95,7 +95,7 @@ function connect(
 ): boolean {
   if (!found) {
     if (!disk.cdrom) {
-      const message = `there is no volume "${disk.name}"; add it to spec.volumes`;
+      const message = `volume "${disk.name}" does not exist; add it to spec.volumes`;
       throw invalidVmi(`${path}.name`, message);
     }
     connectNothing(target);
@@ -107,7 +107,7 @@ function connect(
   if (hotplug) connectHotplugVolume(draft, target, found.volume, found.index);
   else connectVolume(draft, target, found.volume, found.index);
   if (hotplug?.phase === "MountedToPod" || hotplug?.phase === "Ready") return true;
-  // Before the first status there are none, and all disks are there.
+  // Before the first status there are none, and all disks are present.
   const permanent = permanentVolumes ?? {};
   return Object.hasOwn(permanent, name) || isEmpty(permanent);
 }
@@ -122,11 +122,11 @@ const errorPolicies: readonly string[] = ["stop", "ignore", "report", "enospace"
 function errorPolicyOf({ errorPolicy }: Disk, path: string): string {
   const policy = errorPolicy ?? "stop";
   if (errorPolicies.includes(policy)) return policy;
-  const message = `"${policy}" is no error policy; use ${errorPolicies.join(", ")}`;
+  const message = `"${policy}" is not an error policy; use ${errorPolicies.join(", ")}`;
   throw invalidVmi(`${path}.errorPolicy`, message);
 }
 
-/** Gives virtio disks their threads: one of their own, a turn on a shared one, or the pool. */
+/** Gives virtio disks their threads: their own, a turn on a shared one, or the pool. */
 class ThreadTurns {
   readonly #used: boolean;
   readonly #shared: number;

@@ -25,7 +25,7 @@ describe("TargetNames", () => {
     expect(names.nameOf("a", "virtio").dev).toBe("vdb");
   });
 
-  test("gives a kept name that Linux would not give the number 0", () => {
+  test("gives a kept name that Linux would not use the number 0", () => {
     const names = new TargetNames(
       [{ name: "a", disk: { bus: "scsi" } }],
       [{ name: "a", target: "odd1" }],

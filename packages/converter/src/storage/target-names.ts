@@ -6,13 +6,12 @@ export interface TargetName {
   readonly unit: number;
 }
 
-/** Names with at most three letters; the number above which a name is not looked for. */
+/** Names with at most three letters; higher numbers are not tried. */
 const maxUnits = 26 ** 3;
 
 /**
- * Gives disks their names: `vd*` on virtio, `sd*` on SATA, SCSI and USB. A disk whose volume has a
- * name in the status keeps it, so that the names of a running guest do not move when a disk before
- * it goes.
+ * Names disks: `vd*` on virtio, `sd*` on SATA, SCSI and USB. A disk whose volume has a name in the status keeps
+ * it, so that the names in a running guest do not change when an earlier disk is removed.
  */
 export class TargetNames {
   readonly #byPrefix = new Map<string, PrefixNames>();
@@ -28,7 +27,7 @@ export class TargetNames {
     }
   }
 
-  /** The name of a disk; the next free one unless it has one. Empty once there are none left. */
+  /** The name of a disk; by default the next free one. Empty once there are none left. */
   nameOf(disk: string, bus: string | undefined): TargetName {
     return this.#names(bus).nameOf(disk);
   }
@@ -77,7 +76,7 @@ function prefixOf(bus: string | undefined): string {
   return bus === "sata" || bus === "scsi" || bus === "usb" ? "sd" : "";
 }
 
-/** The name of a number as Linux counts disks: a to z, then aa. */
+/** The name for a number as Linux counts disks: a to z, then aa. */
 export function formatTarget(prefix: string, unit: number): string {
   let letters = "";
   for (let rest = unit; rest >= 0; rest = Math.floor(rest / 26) - 1) {
@@ -86,7 +85,7 @@ export function formatTarget(prefix: string, unit: number): string {
   return prefix + letters;
 }
 
-/** The number of a name; 0 for one that Linux would not give. */
+/** The number of a name; 0 for one that Linux would not use. */
 function unitOf(prefix: string, dev: string): number {
   const letters = dev.slice(prefix.length);
   if (!dev.startsWith(prefix) || !/^[a-z]{1,3}$/.test(letters)) return 0;

@@ -69,7 +69,7 @@ describe("a volume", () => {
     expect(disk(volume)).toMatchObject({ type: "file", driver: { type: "raw" }, source: { file } });
   });
 
-  test("that is a block device is one in the launcher too", () => {
+  test("that is a block device is also one in the launcher", () => {
     expect(disk(claim, { isBlockPVC: { v: true } })).toMatchObject({
       type: "block",
       source: { dev: "/dev/v", name: "v" },
@@ -77,14 +77,14 @@ describe("a volume", () => {
     });
   });
 
-  test("that is allocated in full gives no space back", () => {
+  test("that is fully allocated gives no space back", () => {
     expect(disk(claim, { volumesDiscardIgnore: ["v"] })).not.toHaveProperty(
       "driver.discard",
       "unmap",
     );
   });
 
-  test("of a container disk is an overlay on the image, by the volume's place", () => {
+  test("of a container disk is an overlay on the image, by the volume's position", () => {
     expect(
       disk({ containerDisk: { image: "i" } }, { disksInfo: { v: { format: "raw" } } }),
     ).toMatchObject({
@@ -106,7 +106,7 @@ describe("a volume", () => {
     expect(disk({ ephemeral: {} }, { isBlockPVC: { v: block } })).toMatchObject({ backingStore });
   });
 
-  test("whose name is left out is that of a disk without one", () => {
+  test("with a missing name belongs to a disk without one", () => {
     const spec = { volumes: [{ persistentVolumeClaim: { claimName: "c" } }] } as never;
     const devices = { disks: [{ disk: { bus: "virtio" } }] } as never;
     expect(domainWith({ spec, devices }).devices.disks[0]?.source.file).toBe(
@@ -153,7 +153,7 @@ describe("a volume", () => {
     permanentVolumes: { other: { name: "other", target: "" } },
   });
 
-  test("that was plugged in is found elsewhere", () => {
+  test("that was plugged in has another path", () => {
     expect(disk(claim, hotplug("Ready"))).toMatchObject({
       source: { file: "/var/run/kubevirt/hotplug-disks/v.img" },
     });
@@ -168,11 +168,14 @@ describe("a volume", () => {
     });
   });
 
-  test.each(["Pending", "AttachedToNode"])("that is not there yet (%s) makes no disk", (phase) => {
-    expect(disk(claim, hotplug(phase))).toBeUndefined();
-  });
+  test.each(["Pending", "AttachedToNode"])(
+    "that is not present yet (%s) makes no disk",
+    (phase) => {
+      expect(disk(claim, hotplug(phase))).toBeUndefined();
+    },
+  );
 
-  test("that cannot be a disk is an error", () => {
+  test("that cannot be a disk fails", () => {
     expect(errorPath(withVolume({ memoryDump: { claimName: "c" } }))).toBe("spec.volumes[1]");
     expect(errorPath(withVolume({ configMap: {} }, hotplug("Ready")))).toBe("spec.volumes[1]");
   });

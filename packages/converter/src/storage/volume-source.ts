@@ -5,7 +5,7 @@ import { blockDevice, type LauncherPaths } from "../launcher-paths.ts";
 import type { DomainBackingStore, DomainDiskSource } from "../model/disk.ts";
 import type { DraftDisk } from "./disk-device.ts";
 
-/** Connects a disk to its volume. `index` is the volume's place in the VMI. */
+/** Connects a disk to its volume. `index` is the volume's position in the VMI. */
 export function connectVolume(draft: Draft, disk: DraftDisk, volume: Volume, index: number): void {
   const name = volume.name ?? "";
   const { paths } = draft;
@@ -73,7 +73,7 @@ function connectFile(disk: DraftDisk, format: string, file: string): void {
   disk.source.file = file;
 }
 
-/** A file that grows as it is written, so that freed space is worth giving back. */
+/** A file that grows as it is written, so that it is worth giving back freed space. */
 function connectDiscarding(disk: DraftDisk, format: string, file: string): void {
   connectFile(disk, format, file);
   disk.driver.discard = "unmap";
@@ -143,7 +143,7 @@ function plainSource(paths: LauncherPaths, volume: string, block: boolean): Doma
   return block ? { dev: blockDevice(volume) } : { file: paths.filesystemImage(volume) };
 }
 
-/** A qcow2 file that notes which blocks have changed, over the raw data. */
+/** A qcow2 file that records which blocks have changed, over the raw data. */
 function connectOverlay(
   disk: DraftDisk,
   overlay: string,
@@ -158,7 +158,7 @@ function connectOverlay(
 function connectContainerDisk(draft: Draft, disk: DraftDisk, volume: string, index: number): void {
   const info = draft.context.disksInfo?.[volume];
   if (!info) {
-    const message = `nothing is known of the image of the container disk "${volume}"; its format is needed`;
+    const message = `the image of the container disk "${volume}" is unknown, but its format is needed`;
     throw invalidContext(`disksInfo.${volume}`, message);
   }
   connectEphemeralOverlay(draft, disk, volume, {
@@ -178,7 +178,7 @@ function connectEphemeral(draft: Draft, disk: DraftDisk, volume: string): void {
   });
 }
 
-/** What the guest writes goes to a file that vanishes with it. */
+/** The guest's writes go to a file that is deleted with it. */
 function connectEphemeralOverlay(
   { paths, context }: Draft,
   disk: DraftDisk,

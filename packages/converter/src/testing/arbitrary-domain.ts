@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type Domain, domainElement } from "../model/domain.ts";
 import type { AnyElementType, AnyField } from "../model/element.ts";
 
-/** Text that XML can hold, with everything in it that needs escaping. */
+/** Text that XML can hold, with everything that needs escaping. */
 export const xmlText: fc.Arbitrary<string> = fc.string({
   unit: fc.oneof(
     fc.constantFrom(..."&<>\"'\t\n\r ]=;#x1"),
@@ -13,7 +13,7 @@ export const xmlText: fc.Arbitrary<string> = fc.string({
   maxLength: 12,
 });
 
-/** Any object that the model's tables allow: all elements, filled by chance. */
+/** Any object that the model's tables allow: all elements, filled at random. */
 export const arbitraryDomain: fc.Arbitrary<Domain> = fc
   .gen()
   .map((gen) => randomElement(domainElement, gen, 0) as unknown as Domain);
@@ -45,7 +45,7 @@ function randomValue(field: AnyField, gen: Gen, depth: number): unknown {
   }
 }
 
-/** The tree that a domain must become, worked out from the tables without writing any XML. */
+/** The tree that a domain must become, computed from the tables without writing XML. */
 export function expectedTree(
   value: Record<string, unknown>,
   type: AnyElementType = domainElement,

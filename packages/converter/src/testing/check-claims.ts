@@ -5,7 +5,7 @@ import { convert } from "../convert.ts";
 import type { ExplainedNode, Source } from "../explain/explanation.ts";
 import { toXml } from "../xml/to-xml.ts";
 
-/** That a node of a conversion depends on a field of the VMI or of its context. */
+/** A claim that a node of a conversion depends on a field of the VMI or of its context. */
 export interface Claim {
   readonly vmi: VirtualMachineInstance;
   readonly context: ConverterContext;
@@ -17,9 +17,9 @@ type Path = (string | number)[];
 type Given = Pick<Claim, "vmi" | "context">;
 
 /**
- * Whether changing the named field changes or removes the node. Shares nothing with `explain`:
- * changes JSON in its own ways, and looks at the XML. `needed`: no change of the field leaves a domain
- * that could be looked at; a field that can be changed otherwise is not excused by damaging it.
+ * Whether changing the named field changes or removes the node. Shares nothing with `explain`: changes JSON in
+ * its own ways, and reads the XML. `needed`: no change of the field leaves a domain to look at; damaging a
+ * field does not count if it can be changed in another way.
  */
 export function checkClaim({ vmi, context, node, source }: Claim): "holds" | "fails" | "needed" {
   const before = stateAt(toXml(convert(vmi, context)), node.path);
@@ -86,7 +86,7 @@ function xmlOf({ vmi, context }: Given): string | undefined {
   }
 }
 
-/** What can be seen of a node: that it is there, its value, and the length of the lists it is in. */
+/** What can be seen of a node: its presence, its value, and the length of its lists. */
 function stateAt(xml: string, path: string): string {
   let current: XmlTree | undefined = readXmlTree(xml);
   const seen: unknown[] = [];

@@ -3,20 +3,20 @@ import type { ConverterContext } from "../context.ts";
 import { convert } from "../convert.ts";
 import type { Domain } from "../model/domain.ts";
 
-/** What a test changes of a small VMI. */
+/** What a test changes in a small VMI. */
 export interface Changes {
   readonly architecture?: string;
   readonly annotations?: Record<string, string>;
   /** Parts of `spec.domain`, without the devices. */
   readonly domain?: Partial<DomainSpec>;
   readonly devices?: Devices;
-  /** Parts of `spec` beside the domain. */
+  /** Parts of `spec` other than the domain. */
   readonly spec?: Partial<VirtualMachineInstance["spec"]>;
   readonly status?: VirtualMachineInstance["status"];
   readonly context?: Partial<ConverterContext>;
 }
 
-/** A VMI with nothing in it that has no bearing on the test. */
+/** A VMI with nothing that is irrelevant to the test. */
 export function smallVmi(changes: Changes = {}): VirtualMachineInstance {
   const { architecture = "amd64", annotations, domain, devices = {}, spec, status } = changes;
   return {
@@ -40,7 +40,7 @@ export function domainWith(changes: Changes = {}): Domain {
   return convert(smallVmi(changes), smallContext(changes));
 }
 
-/** The path of the error that a small VMI gives; fails if it gives none, or one of another kind. */
+/** The path of a small VMI's error; fails if there is none, or one of another kind. */
 export function errorPath(changes: Changes): string | undefined {
   try {
     domainWith(changes);

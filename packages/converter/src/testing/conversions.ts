@@ -3,13 +3,13 @@ import { environmentOf, recordedConversions } from "@virtkit/conformance/recorde
 import type { ConverterContext } from "../context.ts";
 import type { Environment } from "../resolve/environment.ts";
 
-/** A recorded conversion of KubeVirt's. */
+/** A conversion recorded from KubeVirt. */
 export interface Conversion {
   readonly name: string;
   /** The VMI with its defaults; absent if setting them failed. */
   readonly vmi: VirtualMachineInstance | undefined;
   readonly environment: Environment;
-  /** Absent if making it failed. */
+  /** Absent if creating it failed. */
   readonly resolved: ConverterContext | undefined;
   /** Absent if the conversion failed. */
   readonly xml: string | undefined;

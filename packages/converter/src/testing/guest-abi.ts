@@ -1,4 +1,4 @@
-/** What a difference between two domain documents means for a guest that exists already. */
+/** What a difference between two domain documents means for an existing guest. */
 const meanings: readonly (readonly [pattern: RegExp, meaning: string])[] = [
   [
     /\/os\/type\/@machine/,
@@ -13,12 +13,12 @@ const meanings: readonly (readonly [pattern: RegExp, meaning: string])[] = [
   ],
   [/\/target\/@dev/, "a disk gets another name"],
   [/\/model\/@|\/@model|\/@bus/, "a device becomes another one: the guest needs another driver"],
-  [/: (too many|missing)$/, "a device or setting appears or goes"],
-  [/\/cpu/, "the processor changes: the guest may not resume or migrate"],
+  [/: (too many|missing)$/, "a device or setting appears or disappears"],
+  [/\/cpu/, "the CPU changes: the guest may not resume or migrate"],
 ];
 
 /** A difference with what it breaks for a running guest. */
 export function abiBreak(difference: string): string {
   const meaning = meanings.find(([pattern]) => pattern.test(difference))?.[1];
-  return `${difference} -> ${meaning ?? "the guest sees other hardware than before"}`;
+  return `${difference} -> ${meaning ?? "the guest sees different hardware than before"}`;
 }

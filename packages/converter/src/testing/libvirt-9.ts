@@ -1,10 +1,10 @@
-/** Something that libvirt 9.0 with QEMU 7.2 does otherwise, and why that is no fault of ours. */
+/** Something that libvirt 9.0 with QEMU 7.2 does differently, and why that is not our fault. */
 export interface Known {
   readonly pattern: RegExp;
   readonly reason: string;
 }
 
-/** Documents that this version refuses, by its message. */
+/** Documents that this version refuses, by message. */
 export const refusals: readonly Known[] = [
   {
     pattern: /does not support machine type/,
@@ -26,7 +26,7 @@ export const refusals: readonly Known[] = [
   { pattern: /slot must be <=/, reason: "the VMI states an address that no bus has" },
   {
     pattern: /io='native' needs/,
-    reason: "the launcher chooses the cache later; the VMI states I/O only",
+    reason: "the launcher chooses the cache later; the VMI sets only I/O",
   },
   { pattern: /'lun' is only valid for block/, reason: "admission refuses LUNs on files" },
   {
@@ -49,11 +49,11 @@ export const refusals: readonly Known[] = [
   { pattern: /does not support ejectable media/, reason: "admission refuses CD-ROMs on virtio" },
   {
     pattern: /not supported for bus 'sata'/,
-    reason: "admission refuses metrics on another bus than virtio",
+    reason: "admission refuses metrics on a bus other than virtio",
   },
 ];
 
-/** What is not found in the document that libvirt gives back. */
+/** What is missing from the document that libvirt returns. */
 export const losses: readonly Known[] = [
   {
     pattern: /^domain\/os\/type\/@machine/,
@@ -70,7 +70,7 @@ export const losses: readonly Known[] = [
     pattern: /\/@(accessMode: passthrough|tray: closed|queues: 1,)/,
     reason: "libvirt's default is not written",
   },
-  { pattern: /\/disk\/source\/@name/, reason: "a block device has no name of its own" },
+  { pattern: /\/disk\/source\/@name/, reason: "a block device does not have its own name" },
   {
     pattern: /\/disk\/(filesystemOverhead|capacity)/,
     reason: "not libvirt's: kept for growing images",
@@ -86,7 +86,7 @@ export const losses: readonly Known[] = [
     pattern: /^domain\/iommufd|\/hostdev\/driver\/@iommufd/,
     reason: "IOMMU file descriptors came with libvirt 12.0",
   },
-  { pattern: /\/backingStore\/source\/@name/, reason: "a block device has no name of its own" },
+  { pattern: /\/backingStore\/source\/@name/, reason: "a block device does not have its own name" },
   { pattern: /\/mac\/@address/, reason: "libvirt writes hardware addresses in lower case" },
   { pattern: /\/hostdev\/@display/, reason: "screens of PCI functions came with libvirt 10.10" },
   { pattern: /\/nvram\/@format/, reason: "came with libvirt 9.2" },
@@ -100,7 +100,7 @@ export const losses: readonly Known[] = [
   { pattern: /\/sysinfo\/chassis: not there/, reason: "a table of empty entries is dropped" },
 ];
 
-/** The part that this version takes only with slots and cells, which newer ones do without. */
+/** The part that this version accepts only with slots and cells, which newer ones do not need. */
 export function withoutMaxMemory(xml: string): string {
   return xml.replace(/\n *<maxMemory[^\n]*/, "");
 }

@@ -1,6 +1,6 @@
 /**
- * What libvirt reports about a running guest: with run-time identifiers, aliases, addresses and
- * defaults that nobody asked for, and with elements that the model has no type for.
+ * What libvirt reports about a running guest: with run-time identifiers, aliases, addresses and defaults that
+ * nobody asked for, and with elements that the model does not know.
  */
 export const liveDump = `<domain type='kvm' id='1' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>
   <name>default_vm</name>

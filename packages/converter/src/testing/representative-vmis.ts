@@ -1,7 +1,7 @@
 import type { Disk, VirtualMachineInstance, Volume } from "@virtkit/api/schema";
 import type { Environment } from "../resolve/environment.ts";
 
-/** A VMI as people write them, and where it runs. */
+/** A typical VMI, and where it runs. */
 export interface Representative {
   readonly name: string;
   readonly vmi: VirtualMachineInstance;
@@ -28,7 +28,7 @@ const manyVolumes: Volume[] = [
   { name: "shared", persistentVolumeClaim: { claimName: "shared" } },
 ];
 
-/** One of each kind of guest: their golden documents guard what a guest sees of its hardware. */
+/** One of each kind of guest: their golden documents guard the hardware that a guest sees. */
 export const representativeVmis: readonly Representative[] = [
   representative("linux-container-disk", {
     domain: {

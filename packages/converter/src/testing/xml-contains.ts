@@ -1,9 +1,9 @@
 import type { XmlTree } from "@virtkit/conformance/recorded";
 
 /**
- * What of a tree is not in another one, one line each. The other may have more of everything:
- * attributes, elements, other elements between. A child is looked for among those of its name; of
- * several, the one that lacks least counts.
+ * The parts of a tree that are missing in another one, one line each. The other may have more of everything: attributes,
+ * elements, other elements between. A child is matched with those of its name; of several, the one with the
+ * fewest missing parts counts.
  */
 export function missingFrom(wanted: XmlTree, found: XmlTree, path = wanted.name): string[] {
   const missing: string[] = [];
@@ -36,12 +36,12 @@ function missingChild(child: XmlTree, left: XmlTree[], path: string): string[] {
   return best;
 }
 
-/** An element that says nothing: `<source/>`, `<bios/>`. */
+/** An element without meaning: `<source/>`, `<bios/>`. */
 function isBare({ attributes, children, text }: XmlTree): boolean {
   return Object.keys(attributes).length === 0 && children.length === 0 && text.trim() === "";
 }
 
-/** Numbers count as they are, in whatever notation libvirt writes them. */
+/** Numbers are compared by value, whatever libvirt's notation. */
 function sameValue(wanted: string, found: string | undefined): boolean {
   if (wanted === found || (wanted === "" && found === undefined)) return true;
   const number = /^(?:0x[\da-f]+|\d+)$/i;

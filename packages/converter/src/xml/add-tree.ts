@@ -13,7 +13,7 @@ export function addTree(before: string, element: XmlElement, depth: number): str
   const lineBreak = depth === 0 ? "" : `\n${"  ".repeat(depth)}`;
   const tag = addTag(before + lineBreak, element);
   if (children.length === 0) return `${tag}/>`;
-  // White space is content where text is: such an element stays on one line.
+  // White space is content beside text, so such an element stays on one line.
   if (children.some((child) => typeof child === "string")) {
     return `${addInline(`${tag}>`, children)}</${name}>`;
   }
@@ -46,5 +46,5 @@ function addTag(before: string, { name, attributes }: XmlElement): string {
 }
 
 function requireName(name: string): void {
-  if (!isXmlName(name)) throw new UnwritableError("is no XML name");
+  if (!isXmlName(name)) throw new UnwritableError("is not an XML name");
 }

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { xmlText } from "../testing/arbitrary-domain.ts";
 import { escapeAttribute, escapeText, XmlCharacterError } from "./escape-xml.ts";
 
-/** What a parser makes of an escaped value, as an attribute and as a text. */
+/** What a parser reads from an escaped value, as an attribute and as a text. */
 function readBack(attribute: string, text: string): [string | undefined, string] {
   const { attributes, text: content } = readXmlTree(`<a b="${attribute}">${text}</a>`);
   return [attributes["b"], content];
@@ -21,13 +21,13 @@ describe("escaping", () => {
     ["]]>", "]]&gt;", "]]&gt;"],
     ["grün 😀", "grün 😀", "grün 😀"],
     ["", "", ""],
-  ])("of %j is %j in an attribute and %j in a text", (value, attribute, text) => {
+  ])("of %j is %j in an attribute and %j in text", (value, attribute, text) => {
     expect(escapeAttribute(value)).toBe(attribute);
     expect(escapeText(value)).toBe(text);
   });
 
   test.each(["\0", "a\u001f", "\u000b", "\ud800", "\udc00x", "\ud800\ud800", "\ufffe", "\uffff"])(
-    "refuses %j, which XML cannot hold",
+    "refuses %j, which XML cannot contain",
     (value) => {
       expect(() => escapeAttribute(value)).toThrow(XmlCharacterError);
       expect(() => escapeText(value)).toThrow(XmlCharacterError);
@@ -42,7 +42,7 @@ describe("escaping", () => {
     );
   });
 
-  test("is needed: the same attack finds an escape that forgets one character", () => {
+  test("control: the same attack finds an escape that forgets one character", () => {
     const forgetful = (value: string): string => escapeAttribute(value).replaceAll("&#10;", "\n");
     const attack = fc.check(
       fc.property(xmlText, (value) => readBack(forgetful(value), "")[0] === value),

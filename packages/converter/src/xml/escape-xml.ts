@@ -1,4 +1,4 @@
-/** A character that XML 1.0 cannot hold, whatever the escaping; the writer adds where it was found. */
+/** A character that XML 1.0 cannot hold, however escaped; the writer adds its place. */
 export class XmlCharacterError extends Error {
   override readonly name = "XmlCharacterError";
 }
@@ -44,7 +44,7 @@ export function escapeText(value: string): string {
   return isPlain(value) ? value : escapeSlowly(value, "&<>\r");
 }
 
-/** Whether nothing in it needs a second look. */
+/** Whether nothing in it needs a closer look. */
 function isPlain(value: string): boolean {
   if (value.length > shortLength) return !special.test(value);
   for (let at = 0; at < value.length; at++) {
@@ -72,7 +72,7 @@ function refuseInvalid(code: number): void {
   const control = code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d;
   if (!control && !isHighSurrogate(code) && !isLowSurrogate(code) && code < 0xfffe) return;
   const name = code.toString(16).toUpperCase().padStart(4, "0");
-  throw new XmlCharacterError(`holds U+${name}, which XML cannot express; remove it`);
+  throw new XmlCharacterError(`contains U+${name}, which XML cannot express; remove it`);
 }
 
 function isHighSurrogate(code: number): boolean {

@@ -18,7 +18,7 @@ export function findUnwritable(domain: Domain): Unwritable | undefined {
 
 function inElement(type: AnyElementType, value: unknown, path: string): Unwritable | undefined {
   if (typeof value !== "object" || value === null) {
-    return { path, message: `must be an object, and is ${describe(value)}` };
+    return { path, message: `must be an object, but is ${describe(value)}` };
   }
   const record = value as Record<string, unknown>;
   for (const [key, field] of type.fields) {
@@ -37,7 +37,7 @@ function inField(field: AnyField, value: unknown, path: string): Unwritable | un
     case "leaf":
       return inScalar(value, path);
     case "flag":
-      return value === true ? undefined : { path, message: `must be true, or not there` };
+      return value === true ? undefined : { path, message: `must be true or missing` };
     case "child":
       return inElement(field.element, value, path);
     case "children":
@@ -47,7 +47,7 @@ function inField(field: AnyField, value: unknown, path: string): Unwritable | un
 
 function inList(type: AnyElementType, value: unknown, path: string): Unwritable | undefined {
   if (!Array.isArray(value)) {
-    return { path, message: `must be a list, and is ${describe(value)}` };
+    return { path, message: `must be a list, but is ${describe(value)}` };
   }
   for (const [at, item] of value.entries()) {
     const problem = inElement(type, item, `${path}[${at}]`);
@@ -59,7 +59,7 @@ function inList(type: AnyElementType, value: unknown, path: string): Unwritable 
 function inScalar(value: unknown, path: string): Unwritable | undefined {
   if (typeof value === "bigint" || Number.isSafeInteger(value)) return undefined;
   if (typeof value !== "string") {
-    return { path, message: `must be a string or a whole number, and is ${describe(value)}` };
+    return { path, message: `must be a string or a whole number, but is ${describe(value)}` };
   }
   try {
     escapeAttribute(value);
@@ -100,7 +100,7 @@ function inTree(
 
 function inName(name: string, path: string): Unwritable | undefined {
   if (isXmlName(name)) return undefined;
-  return { path, message: `${JSON.stringify(name)} is no XML name` };
+  return { path, message: `${JSON.stringify(name)} is not an XML name` };
 }
 
 function describe(value: unknown): string {

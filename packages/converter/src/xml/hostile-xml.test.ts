@@ -5,7 +5,7 @@ import { liveDump } from "../testing/live-dump.ts";
 import { parseDomain } from "./parse-domain.ts";
 import { toXml } from "./to-xml.ts";
 
-/** How reading ends: with a domain that can be written, or how it fails. */
+/** How reading ends: with a domain that can be written, or with an error. */
 function outcome(xml: string, parse: (xml: string) => unknown = parseDomain): string {
   try {
     toXml(parse(xml) as ReturnType<typeof parseDomain>);
@@ -26,7 +26,7 @@ function isPlace(value: number | undefined): boolean {
 
 const nested = (depth: number): string => `${"<domain>".repeat(depth)}${"</domain>".repeat(depth)}`;
 
-/** The billion laughs: each entity is ten of the one before. */
+/** The billion laughs: each entity is ten of the previous one. */
 const laughs = `<!DOCTYPE domain [<!ENTITY l0 "ha">${Array.from(
   { length: 9 },
   (_, at) => `<!ENTITY l${at + 1} "${`&l${at};`.repeat(10)}">`,
@@ -35,25 +35,25 @@ const laughs = `<!DOCTYPE domain [<!ENTITY l0 "ha">${Array.from(
 describe("parseDomain refuses", () => {
   test.each([
     ["nothing", "", 1, 1],
-    ["what is no XML", "{}", 1, 3],
+    ["something that is not XML", "{}", 1, 3],
     ["a number", 1 as unknown as string, 1, 1],
     ["another document", "\n  <network/>", 2, 13],
     ["a tag that is not closed", "<domain>\n  <name>a</name>\n", 3, 1],
-    ["tags that cross", "<domain>\n<a><b></a></b></domain>", 2, 11],
+    ["overlapping tags", "<domain>\n<a><b></a></b></domain>", 2, 11],
     ["two roots", "<domain/>\n<domain/>", 2, 9],
-    ["an attribute twice", '<domain a="1" a="2"/>', 1, 22],
-    ["an entity that is not XML's own", "<domain>\n<name>&nbsp;</name></domain>", 2, 13],
+    ["a repeated attribute", '<domain a="1" a="2"/>', 1, 22],
+    ["an entity that XML does not define", "<domain>\n<name>&nbsp;</name></domain>", 2, 13],
     ["a control character", "<domain>\u0001</domain>", 1, 10],
-    ["a reference to one", "<domain>&#0;</domain>", 1, 13],
+    ["a reference to a control character", "<domain>&#0;</domain>", 1, 13],
     ["entities within entities", laughs, 1, 533],
     [
-      "a file of the host",
+      "a file on the host",
       '<!DOCTYPE d [<!ENTITY f SYSTEM "file:///etc/passwd">]><domain>&f;</domain>',
       1,
       55,
     ],
     ["half a character", "<domain>\n\ud800</domain>", 2, 1],
-    ["a text for a number", "<domain>\n <memory>lots</memory></domain>", 2, 10],
+    ["a string instead of a number", "<domain>\n <memory>lots</memory></domain>", 2, 10],
     ["a name with two prefixes", "<domain><a:b:c/></domain>", 1, 17],
     ["depth 257", nested(257), 1, 2057],
   ])("%s, with line and column", (_what, xml, line, column) => {
@@ -103,8 +103,8 @@ describe("parseDomain, on damaged documents", () => {
     fc.assert(endsWell(), { numRuns: 300 });
   });
 
-  test("is watched by an attack that finds a parser which trusts its input", () => {
-    // It takes quotes in pairs, and runs past the end of a document that has one too many.
+  test("control: the attack finds a parser that trusts its input", () => {
+    // It reads quotes in pairs, and runs past the end of a document with an odd number.
     const trusting = (xml: string): unknown => {
       const quotes = [...xml.matchAll(/["']/g)];
       for (let at = 0; at < quotes.length; at += 2) (quotes[at + 1] as RegExpExecArray).index;

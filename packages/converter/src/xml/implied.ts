@@ -1,7 +1,7 @@
 import type { AnyField } from "../model/element.ts";
 import { readPlan } from "./read-plan.ts";
 
-/** What a required property holds where a document has nothing for it. */
+/** The value of a required property that a document lacks. */
 export function impliedValue(field: AnyField): unknown {
   switch (field.kind) {
     case "children":
@@ -27,7 +27,7 @@ function impliedElement(field: AnyField & { kind: "child" }): Record<string, unk
   return value;
 }
 
-/** Whether a value is still what {@link impliedValue} gives, all the way down. */
+/** Whether a value is still the one from {@link impliedValue}, all the way down. */
 export function isImplied(value: unknown): boolean {
   if (typeof value !== "object" || value === null) {
     return value === undefined || value === "" || value === 0;

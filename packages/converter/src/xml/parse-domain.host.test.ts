@@ -47,13 +47,13 @@ test.each([
   expect(parseDomain(toXml(domain))).toEqual(domain);
 });
 
-test("libvirt takes what was written, and reports it as before", async () => {
+test("libvirt accepts what was written, and reports it as before", async () => {
   const dump = await daemon.virsh("dumpxml", "--inactive", "live");
   await define("written", toXml(parseDomain(dump)));
   expect(await daemon.virsh("dumpxml", "--inactive", "live")).toBe(dump);
 });
 
-test("what libvirt filled in is no difference from what was asked for", async () => {
+test("what libvirt filled in is not a difference", async () => {
   const running = parseDomain(await daemon.virsh("dumpxml", "live"));
   expect(diffDomains(running, parseDomain(asked)).map(({ summary }) => summary)).toEqual([]);
   const changed = asked.replace("<acpi/>", "<acpi/><pmu state='off'/>");

@@ -23,12 +23,12 @@ function inDomain(content: string): string {
 }
 
 describe("parseDomain", () => {
-  test.each(representativeVmis)("gives back the domain of $name", ({ vmi, environment }) => {
+  test.each(representativeVmis)("returns the domain of $name", ({ vmi, environment }) => {
     const domain = domainFor(vmi, environment);
     expect(parseDomain(toXml(domain))).toEqual(domain);
   });
 
-  test("gives back any domain, and any document", () => {
+  test("returns any domain, and any document", () => {
     fc.assert(
       fc.property(arbitraryDomain, (domain) => {
         const parsed = parseDomain(toXml(domain));
@@ -39,7 +39,7 @@ describe("parseDomain", () => {
     );
   });
 
-  test("is needed: the same property finds a parser that forgets one element", () => {
+  test("control: the same property finds a parser that forgets one element", () => {
     const forgetful = (xml: string): Domain => {
       const { iothreads: _forgotten, ...domain } = parseDomain(xml);
       return domain;
@@ -51,11 +51,11 @@ describe("parseDomain", () => {
     expect(fc.check(property, { numRuns: 100 }).failed).toBe(true);
   });
 
-  test("loses nothing of what libvirt reports about a running guest", () => {
+  test("loses nothing that libvirt reports about a running guest", () => {
     expect(losses(liveDump)).toEqual([]);
   });
 
-  test("gives what libvirt added as values of the model", () => {
+  test("reads what libvirt added as values of the model", () => {
     const { devices, cpu, features, extra } = parseDomain(liveDump);
     expect(extra?.attributes).toEqual({ id: "1" });
     expect(devices.disks[0]?.address).toMatchObject({ type: "pci", bus: "0x07" });
@@ -85,21 +85,21 @@ describe("parseDomain", () => {
       "an attribute that should be a number",
       '<devices><controller type="usb" index="0x1"/></devices>',
     ],
-    ["a second one of what there is one of", "<uuid>a</uuid><uuid>b</uuid>"],
-    ["an element in a text", "<uuid>a<b/></uuid>"],
+    ["a second element where there can be only one", "<uuid>a</uuid><uuid>b</uuid>"],
+    ["an element inside text", "<uuid>a<b/></uuid>"],
     ["a feature that is off", '<features><smm state="off"/></features>'],
     [
       "a feature with parameters",
       '<features><smm state="on"><tseg unit="MiB">8</tseg></smm></features>',
     ],
-    ["a text where none belongs", "<devices>text<emulator>/q</emulator></devices>"],
-    ["an element beside a text", "<os><loader>/a<b/></loader></os>"],
+    ["text where there should be none", "<devices>text<emulator>/q</emulator></devices>"],
+    ["an element next to text", "<os><loader>/a<b/></loader></os>"],
     [
-      "a backend without its text",
+      "a backend without text",
       '<devices><rng model="virtio"><backend model="egd"><source a="1"/></backend></rng></devices>',
     ],
     ["names beyond ASCII", '<größe 日="1"/>'],
-    ["a name like a property of objects", '<__proto__ __proto__="1"/><constructor/>'],
+    ["a name that every object inherits", '<__proto__ __proto__="1"/><constructor/>'],
     ["white space alone", "<uuid> </uuid><x> </x>"],
     ["CDATA", "<uuid><![CDATA[a<b]]></uuid>"],
   ])("keeps %s", (_what, content) => {
@@ -134,7 +134,7 @@ describe("parseDomain, for all recorded cases", () => {
     expect(cases.filter(({ launcherXml }) => launcherXml).length).toBeGreaterThan(300);
   });
 
-  test("gives back every domain that we make", { timeout: 60_000 }, () => {
+  test("returns every domain that we make", { timeout: 60_000 }, () => {
     const wrong = cases.flatMap(({ name, vmi, resolved, environment, xml }) => {
       if (!vmi || !resolved || xml === undefined) return [];
       const domain = convert(vmi, { ...resolved, host: hostFacts(environment) });

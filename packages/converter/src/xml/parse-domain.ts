@@ -28,10 +28,10 @@ export function parseDomain(xml: string): Domain {
   return domainFromTree(readDocument(xml));
 }
 
-/** The domain that a tree describes; as {@link parseDomain}, for what is no text. */
+/** The domain that a tree describes; like {@link parseDomain}, for trees. */
 export function domainFromTree(root: XmlNode): Domain {
   if (root.name !== "domain") {
-    const message = `the document must be a <domain>, and is a <${root.name}>`;
+    const message = `the document must be a <domain>, but is a <${root.name}>`;
     throw malformed(message, root.line, root.column);
   }
   return readElement(domainElement, root) as unknown as Domain;
@@ -59,7 +59,7 @@ function readElement(type: AnyElementType, node: XmlNode): Record<string, unknow
   return finish(reading);
 }
 
-/** White space around elements is no text; nothing at all is the empty text, if that can be. */
+/** White space around elements is not text; nothing at all is the empty text, if that is possible. */
 function isText(field: AnyField, { children }: XmlNode): boolean {
   if (children.some((child) => typeof child === "string")) return true;
   return children.length === 0 && (field as { type?: string }).type === "string";
@@ -77,7 +77,7 @@ function readChild(reading: Reading, node: XmlNode): void {
   if (!step || !readStep(reading, step, node)) reading.children.push(rawElement(node));
 }
 
-/** Whether the property could take the element; if not, it is kept as it stands. */
+/** Whether the property could take the element; if not, it is kept unchanged. */
 function readStep(reading: Reading, { key, field }: ReadStep, node: XmlNode): boolean {
   const { value } = reading;
   if (field.kind === "children") {
@@ -94,7 +94,7 @@ function readStep(reading: Reading, { key, field }: ReadStep, node: XmlNode): bo
 }
 
 function readFlag({ value, inner }: Reading, key: string, node: XmlNode): boolean {
-  // Libvirt writes some of these with a state; one that is off is not there.
+  // Libvirt writes some of these with a state; one that is off counts as missing.
   if (node.attributes["state"] === "off") return false;
   value[key] = true;
   const { attributes, children } = rawElement(node);
@@ -116,11 +116,11 @@ function readText(field: AnyField, node: XmlNode): unknown {
   if ((field as { type?: string }).type === "string") return text;
   const found = scalarOf(field, text.trim());
   if (found !== undefined) return found;
-  const message = `<${node.name}> must hold a whole number, and holds ${JSON.stringify(text.slice(0, 40))}`;
+  const message = `<${node.name}> must be a whole number, but is ${JSON.stringify(text.slice(0, 40))}`;
   throw malformed(message, node.line, node.column);
 }
 
-/** `undefined` for a number that would not be written as it stands. */
+/** `undefined` for a number that would be written differently. */
 function scalarOf(field: AnyField, text: string): string | number | bigint | undefined {
   if ((field as { type?: string }).type === "string") return text;
   if (!/^(?:0|-?[1-9]\d{0,39})$/.test(text)) return undefined;
@@ -128,7 +128,7 @@ function scalarOf(field: AnyField, text: string): string | number | bigint | und
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
-/** The object with its properties in the order of the table, and what it has beyond them. */
+/** The object with its properties in the order of the table, and its unknown parts. */
 function finish({ plan, value, attributes, children, inner }: Reading): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   const implied: string[] = [];

@@ -13,10 +13,10 @@ export interface XmlNode {
   readonly column: number;
 }
 
-/** Libvirt neither sends nor takes a longer text (`REMOTE_STRING_MAX` of its protocol). */
+/** Libvirt neither sends nor accepts a longer string (`REMOTE_STRING_MAX` of its protocol). */
 const maxLength = 4 * 1024 * 1024;
 
-/** Where libxml2, with which libvirt reads, gives up. */
+/** The limit of libxml2, which libvirt uses. */
 const maxDepth = 256;
 
 /** Elements and attributes; a guest of 4096 CPUs, each pinned, has some 30 000. */
@@ -32,7 +32,7 @@ type Mutable = Omit<XmlNode, "children"> & { children: (XmlNode | string)[] };
  * @throws ConverterError `CONVERTER_XML_MALFORMED` with line and column.
  */
 export function readDocument(xml: string): XmlNode {
-  if (typeof xml !== "string") throw malformed(`must be a string, and is ${typeof xml}`, 1, 1);
+  if (typeof xml !== "string") throw malformed(`must be a string, but is ${typeof xml}`, 1, 1);
   const parser = new SaxesParser({ position: true });
   const top: Mutable = { name: "", attributes: {}, children: [], line: 1, column: 1 };
   const stack: Mutable[] = [top];
@@ -73,7 +73,7 @@ export function readDocument(xml: string): XmlNode {
   });
 
   refuseLoneSurrogate(xml);
-  // The part that is allowed is read, so that the error is at the place where it ends.
+  // The allowed part is read, so that the error is where it ends.
   parser.write(xml.length > maxLength ? xml.slice(0, maxLength) : xml);
   if (xml.length > maxLength) fail(`the document is longer than ${maxLength} characters`);
   parser.close();
@@ -86,16 +86,16 @@ export function malformed(message: string, line: number, column: number): Conver
   return new ConverterError("CONVERTER_XML_MALFORMED", message, { line, column });
 }
 
-/** The parser lets half a character pass, which no document can hold. */
+/** The parser accepts a lone surrogate, which no document can hold. */
 function refuseLoneSurrogate(xml: string): void {
   const at = xml.search(/\p{Surrogate}/u);
   if (at < 0) return;
   const before = xml.slice(0, at).split("\n");
   const column = (before.at(-1)?.length ?? 0) + 1;
-  throw malformed("there is half a surrogate pair; remove it", before.length, column);
+  throw malformed("there is a lone surrogate; remove it", before.length, column);
 }
 
-/** White space alone is content only where there is nothing else. */
+/** White space alone is content only if there is nothing else. */
 function dropIndentation(node: Mutable): void {
   const elements = node.children.filter((child) => typeof child !== "string");
   if (elements.length === 0 || elements.length === node.children.length) return;
@@ -103,12 +103,12 @@ function dropIndentation(node: Mutable): void {
   if (texts.every((text) => text.trim() === "")) node.children = elements;
 }
 
-/** An ordinary object, where the parser's has no prototype; `__proto__` stays a mere name. */
+/** An ordinary object, because the parser's has no prototype; `__proto__` stays an ordinary name. */
 function plain(attributes: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(Object.entries(attributes)) as Record<string, string>;
 }
 
-/** The parser begins its messages with the position, which the error has in fields of its own. */
+/** The parser's messages begin with the position, which the error has in separate fields. */
 function withoutPosition(message: string): string {
   return message.replace(/^(?:[^:]*:)?\d+:\d+: /, "").replace(/\.$/, "");
 }

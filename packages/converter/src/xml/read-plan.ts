@@ -6,7 +6,7 @@ export interface ReadStep {
   readonly field: AnyField;
 }
 
-/** An element type by the names that stand in a document. */
+/** An element type by the names in a document. */
 export interface ReadPlan {
   readonly attributes: ReadonlyMap<string, ReadStep>;
   readonly text: ReadStep | undefined;

@@ -3,7 +3,7 @@ import { isImplied } from "./implied.ts";
 import type { ContentStep, ElementStep } from "./write-plan.ts";
 import { listOf, objectOf, scalarOf, UnwritableError } from "./xml-value.ts";
 
-/** An object of the model as the element that it is, with what the model does not know. */
+/** An object of the model as an element, including its unknown parts. */
 export function toTree({ name, plan }: ElementStep, value: object): XmlElement {
   const object = value as Record<string, unknown>;
   const extra = (object["extra"] ?? {}) as XmlExtra;
@@ -18,7 +18,7 @@ export function toTree({ name, plan }: ElementStep, value: object): XmlElement {
   children.push(extra.children ?? []);
   return {
     name,
-    // What the model says of an attribute holds.
+    // The model's value of an attribute takes precedence.
     attributes: { ...attributes, ...extra.attributes, ...attributes },
     children: children.flat(),
   };

@@ -82,7 +82,7 @@ describe("toXml", () => {
     `);
   });
 
-  test("writes what the model does not know after what it does", () => {
+  test("writes what the model does not know after what it knows", () => {
     const xml = toXml(
       withDisk({
         extra: {
@@ -117,7 +117,7 @@ describe("toXml", () => {
     expect(xml.match(/<x\/>/g)).toHaveLength(200_000);
   });
 
-  test("writes an attribute once, as the model says, where `extra` has it too", () => {
+  test("writes an attribute once, with the model's value, if `extra` has it, too", () => {
     const xml = toXml(withDisk({ extra: { attributes: { snapshot: "no", device: "lun" } } }));
     expect(xml).toContain('<disk type="file" device="disk" snapshot="no">');
   });
@@ -135,8 +135,8 @@ describe("toXml", () => {
     ["a control character", { serial: "a\u0000" }, "devices.disks[0].serial"],
     ["a lone surrogate", { source: { file: "\ud800" } }, "devices.disks[0].source.file"],
     ["a fraction", { capacity: 1.5 }, "devices.disks[0].capacity"],
-    ["no number", { capacity: Number.NaN }, "devices.disks[0].capacity"],
-    ["an object as a text", { serial: {} }, "devices.disks[0].serial"],
+    ["NaN", { capacity: Number.NaN }, "devices.disks[0].capacity"],
+    ["an object as text", { serial: {} }, "devices.disks[0].serial"],
     ["null", { serial: null }, "devices.disks[0].serial"],
     ["a string as a child", { source: "x" }, "devices.disks[0].source"],
     ["a flag that is not true", { readonly: "yes" }, "devices.disks[0].readonly"],
@@ -149,39 +149,39 @@ describe("toXml", () => {
     ["a list as a flag", { readonly: [] }, "devices.disks[0].readonly"],
     ["a list as an attribute", { type: [] }, "devices.disks[0].type"],
     [
-      "a list of texts as a list",
+      "a list of strings as a list of elements",
       { driver: { iothreads: { iothread: ["x"] } } },
       "devices.disks[0].driver.iothreads.iothread[0]",
     ],
     ["an invalid name", { extra: { children: [{ name: "a b" }] } }, "devices.disks[0].extra[0]"],
     ["an invalid attribute", { extra: { attributes: { "1a": "" } } }, "devices.disks[0].extra"],
     [
-      "a bad attribute of a plain value",
+      "an invalid attribute of a plain value",
       { extra: { inner: { serial: { attributes: { a: "\u0001" } } } } },
       "devices.disks[0].extra.inner.serial.a",
     ],
     [
-      "a bad text far down",
+      "invalid text at a deep level",
       {
         extra: { children: [{ name: "a", children: ["x", { name: "b", children: ["\u0001"] }] }] },
       },
       "devices.disks[0].extra[0][1][0]",
     ],
-  ])("refuses %s and says where", (_what, change, path) => {
+  ])("refuses %s with its path", (_what, change, path) => {
     expect(() => toXml(withDisk(change))).toThrow(
       expect.objectContaining({ name: "ConverterError", code: "CONVERTER_XML_INVALID", path }),
     );
   });
 
   test.each(representativeVmis)(
-    "$name is made in the order of the tables, the quick way",
+    "$name is built in the order of the tables, for the fast path",
     (given) => {
       const domain = domainFor(given.vmi, given.environment);
       expect(outOfOrder(writePlan(domainElement), domain, "domain")).toEqual([]);
     },
   );
 
-  test("gives the tree that the tables say, for any domain", () => {
+  test("gives the tree that the tables describe, for any domain", () => {
     fc.assert(
       fc.property(arbitraryDomain, (domain) => {
         const wanted = expectedTree(domain as unknown as Record<string, unknown>);
@@ -191,7 +191,7 @@ describe("toXml", () => {
     );
   });
 
-  test("gives the tree that xmlbuilder2 gives, but for what that does not escape", () => {
+  test("gives the same tree as xmlbuilder2, except for what that does not escape", () => {
     fc.assert(
       fc.property(arbitraryDomain.map(withoutReferences), (domain) => {
         const wanted = expectedTree(domain as unknown as Record<string, unknown>);
@@ -202,7 +202,7 @@ describe("toXml", () => {
     );
   });
 
-  test("is checked by a comparison that sees a lost element", () => {
+  test("control: the comparison sees a lost element", () => {
     const lossy = toXml(small).replace("<readonly/>", "");
     expect(diffXmlTrees(readXmlTree(lossy), readXmlTree(toXml(small)))).toEqual([
       "domain/devices/disk/readonly: missing",
@@ -224,7 +224,7 @@ function outOfOrder({ fields, keys }: WritePlan, value: object, path: string): s
   return [...own, ...inner];
 }
 
-/** With the properties of every object the other way round. */
+/** With the properties of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== "object" || value === null) return value;
@@ -233,8 +233,8 @@ function reversed(value: unknown): unknown {
 }
 
 /**
- * xmlbuilder2 writes `&` in user text unescaped and white space in attributes as it is, and makes
- * namespaces its own business: those are left out.
+ * xmlbuilder2 writes `&` in user text unescaped and white space in attributes unchanged, and treats namespaces
+ * in its own way: those are left out.
  */
 function withoutReferences(domain: Domain): Domain {
   const namespaced = ["xmlns", "xmlnsQemu", "qemuCommandline"];
@@ -282,7 +282,7 @@ describe("toDeviceXml", () => {
     );
   });
 
-  test("refuses what XML cannot say", () => {
+  test("refuses what XML cannot express", () => {
     for (const device of [{ name: "a b" }, "memory" as never]) {
       expect(() => toDeviceXml("other", device)).toThrow(
         expect.objectContaining({ code: "CONVERTER_XML_INVALID", path: "other" }),

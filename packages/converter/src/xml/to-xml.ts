@@ -77,7 +77,7 @@ function deviceStep(list: DeviceList): ElementStep {
   return writePlan(devicesElement).fields.find(({ key }) => key === list) as ElementStep;
 }
 
-/** The path is looked for only once something is wrong, so that writing need not carry it along. */
+/** The path is determined only once something is wrong, so that writing need not track it. */
 function explain(cause: unknown, domain: Domain): unknown {
   if (!(cause instanceof XmlCharacterError) && !(cause instanceof UnwritableError)) return cause;
   const found = findUnwritable(domain);
@@ -89,15 +89,14 @@ function explain(cause: unknown, domain: Domain): unknown {
 }
 
 /*
- * Everything below takes the document so far and returns it with something added. One string that
- * grows, handed from call to call, is the fastest way to build it: a variable that all of them
- * change takes a tenth longer, and pieces that are joined at the end gain nothing.
+ * Everything below takes the document so far and returns it with something added. One growing string, passed
+ * from call to call, is the fastest way to build it: a shared variable takes a tenth longer, and joining pieces
+ * at the end gains nothing.
  */
 
 /**
- * Goes through the object and the plan of its type side by side, so that only what is there is looked
- * at. What has its properties in another order, or some that the plan does not know, goes by way of
- * a tree, which takes longer.
+ * Walks the object and the plan of its type in parallel, so that only present properties are read. An object
+ * with another order, or with unknown properties, takes the slower way through a tree.
  */
 function addElement(before: string, step: ElementStep, value: object, depth: number): string {
   const { fields, keys } = step.plan;
@@ -122,7 +121,7 @@ function addElement(before: string, step: ElementStep, value: object, depth: num
   return inside ? out + closingAt(step, depth) : endTag(before, out, step, depth, "/>");
 }
 
-/** The place of a property in a plan, looked for from a place on; past the last if it is not there. */
+/** The position of a property in a plan, searched from a position on; past the last if it is missing. */
 function placeFrom(from: number, keys: readonly string[], key: string): number {
   let at = from;
   while (at < keys.length && keys[at] !== key) at++;

@@ -1,12 +1,12 @@
 import type { AnyElementType, AnyField } from "../model/element.ts";
 
-/** An element type with everything that can be known before a domain is. */
+/** An element type with everything that is known before there is a domain. */
 export interface WritePlan {
   /** Attributes first. */
   readonly fields: FieldStep[];
-  /** The properties that they are of, to be looked through quickly. */
+  /** Their properties, for a fast search. */
   readonly keys: string[];
-  /** Whether one of them is the element's text; there are no children then. */
+  /** Whether one of them is the element's text; there are then no children. */
   hasText: boolean;
 }
 
@@ -52,7 +52,7 @@ interface Parts {
 
 const plans = new Map<AnyElementType, WritePlan>();
 
-/** The plan for an element type, made once. */
+/** The plan for an element type, created once. */
 export function writePlan(type: AnyElementType): WritePlan {
   const known = plans.get(type);
   if (known) return known;
@@ -101,7 +101,7 @@ export function tagAt(step: ContentStep, depth: number, end: ">" | "/>"): string
   return made;
 }
 
-/** What precedes the value of attribute number `at`; of the first that is there, the opening tag too. */
+/** What precedes the value of attribute number `at`; for the first present one, including the opening tag. */
 export function attributeStart(
   step: ElementStep,
   at: number,
@@ -137,7 +137,7 @@ function lineBreak(depth: number): string {
   return `\n${"  ".repeat(depth)}`;
 }
 
-/** As a template would, but in one piece: what is added up stays a tree, which is copied slowly. */
+/** As a template would, but in one piece: a sum of strings stays a tree, which is slow to copy. */
 function joined(...pieces: string[]): string {
   return pieces.join("");
 }

@@ -9,7 +9,7 @@ test.each(["a", "_", "qemu:arg", "hint-dedicated", "größe", "日本", "x.1", "
 );
 
 test.each(["", "1a", "a b", "a:b:c", ":a", "a:", "-a", "a>", "a\n", "\ud800", "×"])(
-  "%j is none",
+  "%j is not a name",
   (name) => {
     expect(isXmlName(name)).toBe(false);
   },

@@ -1,6 +1,6 @@
 import { escapeAttribute, escapeText } from "./escape-xml.ts";
 
-/** A value of the wrong type, or a name that is none; the writer adds where it was found. */
+/** A value of the wrong type, or an invalid name; the writer adds its place. */
 export class UnwritableError extends Error {
   override readonly name = "UnwritableError";
 }

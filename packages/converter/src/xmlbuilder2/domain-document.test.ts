@@ -10,12 +10,12 @@ import { toXml } from "../xml/to-xml.ts";
 import { fromXmlBuilder, toXmlBuilder } from "./domain-document.ts";
 
 describe("a domain as a document of xmlbuilder2", () => {
-  test.each(representativeVmis)("comes back: $name", ({ vmi, environment }) => {
+  test.each(representativeVmis)("is converted back: $name", ({ vmi, environment }) => {
     const domain = domainFor(vmi, environment);
     expect(fromXmlBuilder(toXmlBuilder(domain))).toEqual(domain);
   });
 
-  test("comes back with what the model does not know, and whatever the text", () => {
+  test("is converted back with unknown parts, and whatever the text", () => {
     const live = parseDomain(liveDump);
     expect(fromXmlBuilder(toXmlBuilder(live))).toEqual(live);
     fc.assert(
@@ -27,7 +27,7 @@ describe("a domain as a document of xmlbuilder2", () => {
     );
   });
 
-  test("is edited with the means of xmlbuilder2", () => {
+  test("can be edited with xmlbuilder2's functions", () => {
     const document = toXmlBuilder(parseDomain(liveDump));
     document.root().ele("devices").ele("shmem", { name: "a & b" });
     const { extra } = fromXmlBuilder(document);

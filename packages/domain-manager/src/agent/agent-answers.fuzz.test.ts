@@ -20,7 +20,7 @@ const readers: Readonly<Record<string, Reader>> = {
   "guest-exec-status": readExecStatus,
 };
 
-/** Names that the readers look for, so that random replies get past the first field. */
+/** Names that the parsers look for, so that random replies get past the first field. */
 const names = [
   ...["id", "name", "pretty-name", "version", "host-name", "zone", "offset", "hardware-address"],
   ...[
@@ -50,7 +50,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
     fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 8 }),
   ),
 })).value;
-/** One entry said many times: what a guest does to fill memory. */
+/** One entry repeated many times, as a guest would do to fill memory. */
 const longList = fc
   .oneof(
     fc.constantFrom({ user: "u", "login-time": 1 }, { name: "eth0" }, null),
@@ -66,7 +66,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.string({ maxLength: 200 }) },
 );
 
-/** What must hold of everything that a reader lets through. */
+/** What must hold for everything that a parser accepts. */
 function isBounded(found: unknown): boolean {
   if (typeof found === "string") {
     return found.length <= answers.agentLimits.path && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(found);
@@ -77,11 +77,14 @@ function isBounded(found: unknown): boolean {
   return Object.getPrototypeOf(found) === Object.prototype && Object.values(found).every(isBounded);
 }
 
-/** Whether a reader withstands one reply: gives something bounded, or the one error that names the command. */
+/**
+ * Whether a parser withstands one reply: it returns something bounded, or throws the one error that
+ * names the command.
+ */
 function withstands(command: string, read: (text: string) => unknown, reply: string): boolean {
   try {
     const found = read(reply);
-    // What a program printed is passed on as it is.
+    // A program's output is passed on as it is.
     return command === "guest-exec-status" || isBounded(found);
   } catch (error) {
     if (!isDomainManagerError(error) || error.code !== "DOMAIN_AGENT") return false;
@@ -102,14 +105,14 @@ test.each(Object.entries(readers))("%s withstands what a guest may answer", (com
   expect(counterexample).toBe(null);
 });
 
-/** Readers as one writes them who trusts the guest. */
+/** Parsers by someone who trusts the guest. */
 const planted: Readonly<Record<string, (text: string) => unknown>> = {
-  "takes what JSON holds": (reply) => JSON.parse(reply).return,
+  "accepts any JSON": (reply) => JSON.parse(reply).return,
   "trusts the type": (reply) => {
     const { return: users } = JSON.parse(reply) as { return: { user: string }[] };
     return users.map(({ user }) => user.slice(0, 256));
   },
-  "takes every entry": (reply) =>
+  "accepts every entry": (reply) =>
     AgentReply.parse("guest-x", reply, 1 << 20).list(Number.POSITIVE_INFINITY, () => 1),
 };
 

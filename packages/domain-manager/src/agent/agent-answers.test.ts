@@ -15,7 +15,7 @@ import { AgentReply } from "./agent-reply.ts";
 const reply = (value: unknown): AgentReply =>
   AgentReply.parse("guest-x", JSON.stringify({ return: value }), 1 << 20);
 
-test("the guest's system; what it does not know is absent, what nobody asked for is ignored", () => {
+test("reads the guest's system; leaves out what it does not know, and ignores unknown fields", () => {
   const told = {
     id: "debian",
     name: "Debian GNU/Linux",
@@ -38,13 +38,13 @@ test("the guest's system; what it does not know is absent, what nobody asked for
   expect(readOs(reply({}))).toEqual({});
 });
 
-test("its name and time zone", () => {
+test("reads its name and time zone", () => {
   expect(readHostname(reply({ "host-name": "guest" }))).toBe("guest");
   expect(readTimezone(reply({ zone: "CET", offset: 3600 }))).toEqual({ zone: "CET", offset: 3600 });
   expect(readTimezone(reply({ offset: -60 }))).toEqual({ zone: "", offset: -60 });
 });
 
-test("interfaces: no loopback, IPv4 first, no nonsense among the addresses", () => {
+test("reads interfaces without the loopback, IPv4 first, and skips invalid addresses", () => {
   const address = (text: string) => ({ "ip-address": text, "ip-address-type": "x", prefix: 24 });
   const told = [
     { name: "lo", "ip-addresses": [address("127.0.0.1")] },
@@ -62,7 +62,7 @@ test("interfaces: no loopback, IPv4 first, no nonsense among the addresses", () 
   ]);
 });
 
-test("file systems with their disks; an old agent does not know how full they are", () => {
+test("reads file systems with their disks; an old agent does not report their usage", () => {
   const told = [
     {
       name: "vda1",
@@ -94,7 +94,7 @@ test("file systems with their disks; an old agent does not know how full they ar
   ]);
 });
 
-test("users, the agent itself, and whether file systems are frozen", () => {
+test("reads users, the agent itself, and whether file systems are frozen", () => {
   expect(
     readUsers(
       reply([
@@ -114,7 +114,7 @@ test("users, the agent itself, and whether file systems are frozen", () => {
   expect(readFsFreeze(reply("frozen"))).toBe("frozen");
 });
 
-test("long lists and texts are cut, and texts lose what is not for showing", () => {
+test("cuts long lists and strings, and strips unprintable characters", () => {
   const users = Array.from({ length: 5000 }, () => ({ user: "u", "login-time": 0 }));
   expect(readUsers(reply(users))).toHaveLength(agentLimits.users);
   const evil = `\u001b[31mred\u0000\r\n\u202Egnp.exe\u2028\ud800${"x".repeat(5000)}`;
@@ -124,32 +124,36 @@ test("long lists and texts are cut, and texts lose what is not for showing", () 
 });
 
 test.each([
-  ["a list for an object", () => readOs(reply([])), "reply.return must be an object, found a list"],
   [
-    "a number for a text",
+    "a list instead of an object",
+    () => readOs(reply([])),
+    "reply.return must be an object, found a list",
+  ],
+  [
+    "a number instead of a string",
     () => readHostname(reply({ "host-name": 7 })),
-    "reply.return.host-name must be a text, found a value of type number",
+    "reply.return.host-name must be a string, found a value of type number",
   ],
   [
-    "nothing for a text",
+    "nothing instead of a string",
     () => readInterfaces(reply([{}])),
-    "reply.return[0].name must be a text, found nothing",
+    "reply.return[0].name must be a string, found nothing",
   ],
   [
-    "a number below nothing",
+    "a negative number",
     () =>
       readFileSystems(
         reply([{ name: "a", mountpoint: "/", type: "x", "used-bytes": -1, disk: [] }]),
       ),
     "used-bytes must be a number that is not negative",
   ],
-  ["another word", () => readFsFreeze(reply("melting")), "must be frozen or thawed"],
+  ["an unknown word", () => readFsFreeze(reply("melting")), "must be frozen or thawed"],
   [
-    "a number without end",
+    "an infinite number",
     () => readTimezone(AgentReply.parse("guest-x", '{"return":{"offset":1e999}}', 100)),
-    "found a number without end",
+    "found an infinite number",
   ],
-])("%s is an error that names command and field", (_, read, message) => {
+])("the error for %s names command and field", (_, read, message) => {
   expect(read).toThrow(
     expect.objectContaining({
       code: "DOMAIN_AGENT",
@@ -163,7 +167,7 @@ test.each([
   ["", "not JSON"],
   ["{", "not JSON"],
   ["[]", "must be an object"],
-  [`{"return":"${"x".repeat(100)}"}`, "has 113 characters; 64 are taken"],
-])("a reply %j is refused", (text, message) => {
+  [`{"return":"${"x".repeat(100)}"}`, "has 113 characters; at most 64 are accepted"],
+])("rejects the reply %j", (text, message) => {
   expect(() => AgentReply.parse("guest-x", text, 64)).toThrow(message);
 });

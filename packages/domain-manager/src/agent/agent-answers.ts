@@ -3,7 +3,7 @@ import type { GuestFileSystem, GuestUser } from "../manager/guest-control.ts";
 import type { GuestInterface, GuestOs } from "../status/domain-status.ts";
 import type { AgentReply } from "./agent-reply.ts";
 
-/** What is taken of a guest at most; the rest of a longer list or text is left away. */
+/** Limits for what a guest reports; the rest of a longer list or string is dropped. */
 export const agentLimits = {
   /** Characters of a name, a version, an address. */
   text: 256,
@@ -64,8 +64,8 @@ export function readTimezone(reply: AgentReply): GuestTimezone {
 }
 
 /**
- * `guest-network-get-interfaces`, without the loopback. Of the addresses IPv4 come first, for the first one
- * stands for all; what is no address of its kind is left away.
+ * `guest-network-get-interfaces`, without the loopback. IPv4 addresses come first, because the
+ * first address represents all; invalid addresses are dropped.
  */
 export function readInterfaces(reply: AgentReply): GuestInterface[] {
   return reply
@@ -103,7 +103,7 @@ export function readFileSystems(reply: AgentReply): GuestFileSystem[] {
   }));
 }
 
-/** An older agent does not know, as one of Windows before 5.0. */
+/** Older agents do not report it, nor do those of Windows before 5.0. */
 function optionalCount(reply: AgentReply): number {
   return reply.absent ? 0 : reply.whole();
 }

@@ -1,14 +1,14 @@
 import type { ExecResult } from "../manager/guest-control.ts";
 import type { AgentReply } from "./agent-reply.ts";
 
-/** `guest-exec`: the number of the process. */
+/** `guest-exec`: the pid of the process. */
 export function readPid(reply: AgentReply): number {
   return reply.field("pid").count();
 }
 
 /**
- * `guest-exec-status`: undefined while the program runs. One that a signal ended has the exit code that a
- * shell gives it, 128 and the signal's number.
+ * `guest-exec-status`: undefined while the program runs. A program that a signal ended has the exit
+ * code that a shell gives it: 128 plus the signal's number.
  */
 export function readExecStatus(reply: AgentReply): ExecResult | undefined {
   if (!reply.field("exited").flag()) return undefined;
@@ -21,7 +21,7 @@ export function readExecStatus(reply: AgentReply): ExecResult | undefined {
   };
 }
 
-/** Milliseconds between two looks at a program: most end at once, some take their time. */
+/** Milliseconds between two checks of a program: most end at once, some take their time. */
 export function nextExecDelay(last: number): number {
   return Math.min(last * 2, 500);
 }

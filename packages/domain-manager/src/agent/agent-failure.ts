@@ -2,10 +2,13 @@ import { DomainManagerError } from "../domain-manager-error.ts";
 import { isLibvirtError, type LibvirtError } from "../libvirt/libvirt-error.ts";
 import { agentError, printable } from "./agent-reply.ts";
 
-/** Characters of a guest's own words. A longer text is not repeated at all: half of a secret is a secret. */
+/**
+ * The most characters of a guest's own message. A longer one is not repeated at all: half of a
+ * secret is still a secret.
+ */
 const messageLimit = 4096;
 
-/** The error for a command to the guest agent that did not come through. */
+/** The error for a guest agent command that failed. */
 export function agentFailure(command: string, error: unknown): DomainManagerError {
   if (!isLibvirtError(error)) return agentError(command, "it could not be asked", error);
   switch (error.code) {
@@ -20,7 +23,7 @@ export function agentFailure(command: string, error: unknown): DomainManagerErro
   }
 }
 
-const check = "see in the guest whether qemu-guest-agent runs";
+const check = "check in the guest whether qemu-guest-agent runs";
 
 function refused(command: string, error: LibvirtError): DomainManagerError {
   const message = repeated(error.remote?.message ?? "");

@@ -1,8 +1,8 @@
 import { DomainManagerError } from "../domain-manager-error.ts";
 
 /**
- * A value out of a guest agent's reply. The guest may be hostile: whoever reads a field says what it must be
- * and how much of it is taken. Fields that nobody asks for are ignored.
+ * A value from a guest agent's reply. The guest may be hostile: whoever reads a field says what it
+ * must be and how much of it to accept. Other fields are ignored.
  *
  * Every method throws a {@link DomainManagerError} with the code `DOMAIN_AGENT` that names the command and the
  * place, and never quotes more than the type of what was found there.
@@ -18,10 +18,13 @@ export class AgentReply {
     this.#value = value;
   }
 
-  /** Reads the text of a reply; one of more than `limit` characters is refused before it is parsed. */
+  /** Parses a reply; one with more than `limit` characters is refused before it is parsed. */
   static parse(command: string, text: string | undefined, limit: number): AgentReply {
     if (text !== undefined && text.length > limit) {
-      throw agentError(command, `the reply has ${text.length} characters; ${limit} are taken`);
+      throw agentError(
+        command,
+        `the reply has ${text.length} characters; at most ${limit} are accepted`,
+      );
     }
     let value: unknown;
     try {
@@ -30,12 +33,12 @@ export class AgentReply {
       throw agentError(command, "the reply is not JSON");
     }
     const result = new AgentReply(command, "reply", value).field("return");
-    // An agent that failed says so in another field. What is not there must not read as an empty list.
+    // A failed agent says so in another field. A missing result must not read as an empty list.
     if (result.absent) throw agentError(command, "the reply has no result");
     return result;
   }
 
-  /** A field of an object; one that is not there reads as absent. */
+  /** A field of an object; a missing one reads as absent. */
   field(name: string): AgentReply {
     const value = this.#value;
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -47,7 +50,7 @@ export class AgentReply {
     return new AgentReply(this.#command, `${this.#path}.${name}`, found);
   }
 
-  /** The first `limit` entries of a list; none where the list is absent. */
+  /** The first `limit` entries of a list; none if the list is absent. */
   list<T>(limit: number, read: (entry: AgentReply) => T): T[] {
     if (this.absent) return [];
     if (!Array.isArray(this.#value)) throw this.#wrong("a list");
@@ -56,13 +59,13 @@ export class AgentReply {
       .map((entry, index) => read(new AgentReply(this.#command, `${this.#path}[${index}]`, entry)));
   }
 
-  /** The first `limit` characters of a text, without those that are not for showing. */
+  /** The first `limit` characters of a string, without unprintable ones. */
   text(limit: number): string {
-    if (typeof this.#value !== "string") throw this.#wrong("a text");
+    if (typeof this.#value !== "string") throw this.#wrong("a string");
     return printable(this.#value, limit);
   }
 
-  /** As {@link text}; undefined where it is absent. */
+  /** Like {@link text}; undefined if it is absent. */
   optionalText(limit: number): string | undefined {
     return this.absent ? undefined : this.text(limit);
   }
@@ -74,7 +77,7 @@ export class AgentReply {
     return value;
   }
 
-  /** A whole number that is not negative and that 63 bits hold. */
+  /** A non-negative integer that fits into 63 bits. */
   whole(): number {
     const value = this.count();
     if (!Number.isInteger(value) || value >= 2 ** 63) throw this.#wrong("a whole number");
@@ -93,7 +96,7 @@ export class AgentReply {
     return this.#value;
   }
 
-  /** Bytes that travel in base64; none where they are absent. As the guest sent them, so not for showing. */
+  /** Base64-encoded bytes; none if they are absent. Not sanitized, so not for display. */
   bytes(): Buffer {
     if (this.absent) return Buffer.alloc(0);
     if (typeof this.#value !== "string") throw this.#wrong("bytes in base64");
@@ -119,15 +122,15 @@ export class AgentReply {
   }
 }
 
-/** Control and format characters, halves of pairs, and the separators that break lines. */
+/** Control and format characters, unpaired surrogates, and line separators. */
 const notForShowing = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** The first `limit` characters of a text that a guest sent, without those that are not for showing. */
+/** The first `limit` characters of a string from a guest, without unprintable ones. */
 export function printable(text: string, limit: number): string {
   return text.slice(0, limit).replace(notForShowing, "");
 }
 
-/** The error for something that the guest agent did. */
+/** The error for a misbehaving guest agent. */
 export function agentError(command: string, what: string, cause?: unknown): DomainManagerError {
   return new DomainManagerError("DOMAIN_AGENT", `guest agent, ${command}: ${what}`, {
     path: command,
@@ -138,6 +141,6 @@ export function agentError(command: string, what: string, cause?: unknown): Doma
 function typeOf(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
-  if (typeof value === "number" && !Number.isFinite(value)) return "a number without end";
+  if (typeof value === "number" && !Number.isFinite(value)) return "an infinite number";
   return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`;
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
     devices: `<disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='${image}'/>
       <target dev='vda' bus='virtio'/><serial>DATA</serial></disk>`,
   });
-  // The host may be busy: what counts is the answer, not how soon it comes.
+  // The host may be busy: what counts is the answer, not its speed.
   agent = new GuestAgent({ libvirt, dom, timeout: 60_000 });
 });
 
@@ -53,7 +53,7 @@ test("a real agent answers every question", async () => {
   expect(await agent.fsFreezeStatus()).toBe("thawed");
 });
 
-test("file systems, with how full they are and on which disk", async () => {
+test("reports file systems, with their usage and disk", async () => {
   const [found] = await agent.fileSystems();
   expect(found).toMatchObject({
     diskName: "vda",
@@ -64,7 +64,7 @@ test("file systems, with how full they are and on which disk", async () => {
   expect(found?.totalBytes).toBeGreaterThan(1 << 20);
 });
 
-test("a program: its input, output, errors and exit code", async () => {
+test("runs a program with input, output, errors and exit code", async () => {
   const script = "cat; echo oops >&2; exit 3";
   const input = "Grüße\n";
   expect(await agent.exec("/bin/sh", { args: ["-c", script], input, timeout: 60_000 })).toEqual({
@@ -76,7 +76,7 @@ test("a program: its input, output, errors and exit code", async () => {
   expect((await shell("sleep 1; echo late")).stdout).toBe("late\n");
 });
 
-test("a program that does not end in time, and one that is not there", async () => {
+test("fails for a program that does not end in time, and for a missing one", async () => {
   await expect(shell("sleep 60", 5_000)).rejects.toMatchObject({ code: "DOMAIN_TIMEOUT" });
   await expect(agent.exec("/no/such/program")).rejects.toMatchObject({
     code: "DOMAIN_AGENT",
@@ -84,7 +84,7 @@ test("a program that does not end in time, and one that is not there", async () 
   });
 });
 
-test("a million bytes of output come whole; more than libvirt passes on is an error", async () => {
+test("returns a million bytes of output, and fails for more than libvirt passes on", async () => {
   expect((await shell("head -c 1000000 /dev/zero | tr '\\0' x")).stdout).toHaveLength(1_000_000);
   await expect(shell("head -c 6000000 /dev/zero | tr '\\0' x")).rejects.toMatchObject({
     path: "guest-exec-status",
@@ -92,14 +92,14 @@ test("a million bytes of output come whole; more than libvirt passes on is an er
   await agent.ping();
 });
 
-test("file systems are frozen and thawed", async () => {
+test("freezes and thaws file systems", async () => {
   expect(await agent.freeze()).toBe(1);
   expect(await agent.fsFreezeStatus()).toBe("frozen");
   expect(await agent.thaw()).toBe(1);
   expect(await agent.fsFreezeStatus()).toBe("thawed");
 });
 
-test("the guest's clock is set", async () => {
+test("sets the guest's clock", async () => {
   await agent.setTime(2_000_000_000_000);
   expect(Number((await shell("date +%s")).stdout)).toBeGreaterThanOrEqual(2_000_000_000);
 });
@@ -111,7 +111,7 @@ test("agent silent: a clear error after the deadline, and an answer once it is b
   };
   await expect(silent()).rejects.toMatchObject({
     code: "DOMAIN_AGENT",
-    message: expect.stringContaining("see in the guest whether qemu-guest-agent runs"),
+    message: expect.stringContaining("check in the guest whether qemu-guest-agent runs"),
   });
   await untilAnswered();
 });
@@ -144,7 +144,7 @@ test("agent answering 100 MiB: an error that names the command, and memory that 
   const flooded = async (): Promise<void> => {
     while (Date.now() < end) {
       try {
-        // The real agent may still answer the first.
+        // The real agent may still answer the first question.
         await agent.hostname({ timeout: 15_000 });
       } catch (error) {
         // Between the two agents there is none.
@@ -155,14 +155,14 @@ test("agent answering 100 MiB: an error that names the command, and memory that 
   };
   await expect(flooded()).rejects.toMatchObject({
     code: "DOMAIN_AGENT",
-    // libvirtd takes 10 MiB.
+    // libvirtd accepts 10 MiB.
     message: expect.stringMatching(/^guest agent, guest-get-host-name: .* 10485760 bytes/),
   });
   expect(process.memoryUsage().rss - before).toBeLessThan(64 << 20);
   await untilAnswered();
 });
 
-test("the guest is asked to power off", async () => {
+test("asks the guest to power off", async () => {
   await agent.shutdown({ timeout: 60_000 });
   await expect
     .poll(async () => (await libvirt.call("domainGetState", { dom })).state, { timeout: 60_000 })

@@ -8,7 +8,7 @@ import { GuestAgent } from "./guest-agent.ts";
 const dom = { name: "ns_vm", uuid: "00000000-0000-4000-8000-000000000001", id: 1 };
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-test("each question is one command, and its answer is typed", async () => {
+test("sends one command for each question, and types the answer", async () => {
   const { agent, asked } = scriptedAgent({
     "guest-ping": { value: {} },
     "guest-get-host-name": { value: { "host-name": "g" } },
@@ -35,7 +35,7 @@ test("each question is one command, and its answer is typed", async () => {
   ]);
 });
 
-test("a program is watched until it ends", async () => {
+test("watches a program until it ends", async () => {
   let looks = 0;
   const { agent, asked } = scriptedAgent({
     "guest-exec": { value: { pid: 7 } },
@@ -65,7 +65,7 @@ test("a program that a signal ended has a shell's exit code", async () => {
   expect(await agent.exec("x")).toMatchObject({ exitCode: 137 });
 });
 
-test("a program that never ends is given up after its time", async () => {
+test("gives up a program that never ends after its timeout", async () => {
   const { agent, asked } = scriptedAgent({
     "guest-exec": { value: { pid: 7 } },
     "guest-exec-status": { value: { exited: false } },
@@ -78,7 +78,7 @@ test("a program that never ends is given up after its time", async () => {
 });
 
 test.each([
-  ["DOMAIN_AGENT", agentRefusal("Guest agent is not responding", 86), "see in the guest whether"],
+  ["DOMAIN_AGENT", agentRefusal("Guest agent is not responding", 86), "check in the guest whether"],
   ["DOMAIN_AGENT", agentRefusal("\u001b[1mthe guest's words"), "[1mthe guest's words"],
   ["DOMAIN_AGENT", agentRefusal("x".repeat(100_000)), "100000 characters of explanation"],
   ["DOMAIN_MISSING", agentRefusal("Domain not found", 42), "no such domain"],
@@ -102,16 +102,16 @@ async function overFakeDaemon(answer: (call: ReceivedCall) => object | undefined
   return { daemon, agent: new GuestAgent({ libvirt, dom, timeout: 50 }), libvirt };
 }
 
-test("an agent that is silent: a clear error after the deadline", async () => {
+test("a silent agent is a clear error after the deadline", async () => {
   const { agent, libvirt } = await overFakeDaemon(() => undefined);
   await expect(agent.ping()).rejects.toMatchObject({
     code: "DOMAIN_AGENT",
-    message: expect.stringContaining("silence; see in the guest whether qemu-guest-agent runs"),
+    message: expect.stringContaining("silence; check in the guest whether qemu-guest-agent runs"),
   });
   await libvirt.close();
 });
 
-test("an agent that answers as much as libvirt passes on is refused before it is parsed", async () => {
+test("rejects a reply as long as libvirt passes on before parsing it", async () => {
   const result = `{"return":"${"x".repeat(4_000_000)}"}`;
   const { agent, libvirt } = await overFakeDaemon(() => ({ result }));
   const ping = agent.hostname({ timeout: 20_000 });
@@ -122,7 +122,7 @@ test("an agent that answers as much as libvirt passes on is refused before it is
   await libvirt.close();
 });
 
-test("an agent is asked with a timeout of whole seconds, and never for ever", async () => {
+test("asks an agent with a timeout of whole seconds, and never without one", async () => {
   const { agent, daemon, libvirt } = await overFakeDaemon(() => ({ result: '{"return":{}}' }));
   await agent.ping({ timeout: 1500 });
   expect(daemon.calls.at(-1)).toMatchObject({

@@ -23,7 +23,10 @@ import { AgentReply } from "./agent-reply.ts";
 
 /** How {@link GuestAgent} reaches its guest. */
 export interface GuestAgentOptions {
-  /** A connection that a hanging agent may occupy: libvirtd works on few calls of one connection at a time. */
+  /**
+   * A connection that a hanging agent may occupy: libvirtd works on only a few calls of one
+   * connection at a time.
+   */
   readonly libvirt: Pick<Libvirt, "call">;
   readonly dom: DomainRef;
   /** Milliseconds for each command. Default 5 s. */
@@ -34,27 +37,27 @@ export interface GuestAgentOptions {
 /** How {@link GuestAgent.exec} runs a program. */
 export interface ExecOptions extends CallOptions {
   readonly args?: readonly string[];
-  /** Given to the program. */
+  /** Standard input of the program. */
   readonly input?: string;
 }
 
 /**
- * Characters of a reply. A list is a list of short things; what a program printed comes in base64 and may
- * be longer. libvirtd itself takes 10 MiB of an agent and passes on 4 MiB.
+ * The most characters of a reply. A list has short entries; a program's output comes in base64 and
+ * may be longer. libvirtd itself accepts 10 MiB from an agent and passes on 4 MiB.
  */
 const replyLimit = 1 << 20;
 const outputLimit = 3 << 20;
 
-/** Milliseconds for the last look at a program, when its time is over. */
+/** Milliseconds for the last check of a program when its time is up. */
 const lastLook = 1_000;
 
 /**
  * The agent in a guest, `qemu-guest-agent`, asked through libvirt.
  *
- * The guest may be hostile: every reply is bounded before it is parsed, lists and texts are cut, texts lose
- * what is not for showing, and what has the wrong type is an error. Every call ends: by default after 5 s.
- * All errors are `DomainManagerError`s; one that the guest is to blame for has the code `DOMAIN_AGENT` and
- * names the command, never its arguments.
+ * The guest may be hostile: every reply is bounded before it is parsed, lists and strings are cut,
+ * unprintable characters are removed, and a wrong type is an error. Every call ends: by default
+ * after 5 s. All errors are `DomainManagerError`s; an error of the guest has the code
+ * `DOMAIN_AGENT` and names the command, never its arguments.
  */
 export class GuestAgent {
   readonly #options: GuestAgentOptions;
@@ -102,7 +105,10 @@ export class GuestAgent {
     return await this.#ask("guest-fsfreeze-status", readFsFreeze, undefined, options);
   }
 
-  /** Stops writes of all file systems; returns how many it stopped. A guest may take long to flush: 60 s. */
+  /**
+   * Stops writes to all file systems; returns how many it stopped. A guest may take long to flush:
+   * 60 s.
+   */
   async freeze(options?: CallOptions): Promise<number> {
     return await this.#libvirt("guest-fsfreeze-freeze", 60_000, options, async (call) => {
       const args = { dom: this.#options.dom, mountpoints: [] };
@@ -110,7 +116,7 @@ export class GuestAgent {
     });
   }
 
-  /** Lets writes go on; returns how many file systems were frozen. */
+  /** Allows writes again; returns how many file systems were frozen. */
   async thaw(options?: CallOptions): Promise<number> {
     return await this.#libvirt("guest-fsfreeze-thaw", 60_000, options, async (call) => {
       const args = { dom: this.#options.dom, mountpoints: [] };
@@ -126,7 +132,7 @@ export class GuestAgent {
     });
   }
 
-  /** Asks the guest to start anew; does not wait for it. */
+  /** Asks the guest to reboot; does not wait for it. */
   async reboot(options?: CallOptions): Promise<void> {
     await this.#libvirt("guest-shutdown", 20_000, options, async (call) => {
       const args = { dom: this.#options.dom, flags: ["guestAgent"] } as const;
@@ -134,7 +140,7 @@ export class GuestAgent {
     });
   }
 
-  /** Sets the guest's clock, in milliseconds since 1970: after a pause it is behind. */
+  /** Sets the guest's clock, in milliseconds since 1970: it lags behind after a pause. */
   async setTime(now: number = wallTime().getTime(), options?: CallOptions): Promise<void> {
     await this.#libvirt("guest-set-time", undefined, options, async (call) => {
       const seconds = BigInt(Math.floor(now / 1000));
@@ -145,10 +151,10 @@ export class GuestAgent {
   }
 
   /**
-   * Runs a program in the guest and waits for its end, at most `timeout` milliseconds (by default 10 s) in
-   * all, and a second for the last look; a program that has not ended by then goes on, for an agent cannot
-   * end it. The output is as the
-   * program printed it, at most about 2 MiB: filter it before it is shown on a terminal.
+   * Runs a program in the guest and waits for its end: at most `timeout` milliseconds (by default
+   * 10 s) in all, plus a second for the last check. A program that has not ended by then keeps
+   * running, because an agent cannot end it. The output is as the program printed it, at most about
+   * 2 MiB: sanitize it before showing it on a terminal.
    */
   async exec(
     program: string,
@@ -175,7 +181,9 @@ export class GuestAgent {
     }
   }
 
-  /** Any other command: returns what stands under `return` in the reply, for the caller to check. */
+  /**
+   * Sends any other command: returns the value of `return` in the reply, for the caller to check.
+   */
   async command<T>(
     execute: string,
     args: Readonly<object> | undefined,
@@ -193,8 +201,8 @@ export class GuestAgent {
   ): Promise<T> {
     const command = JSON.stringify(args === undefined ? { execute } : { execute, arguments: args });
     const text = await this.#libvirt(execute, undefined, options, async (call) => {
-      // libvirt takes whole seconds, and does not count those that the command waits for another one:
-      // the connection's own timer is the deadline, this one only frees libvirtd.
+      // libvirt takes whole seconds, and does not count those in which the command waits for
+      // another one. The connection's own timer is the deadline; this one only frees libvirtd.
       const timeout = Math.min(Math.max(Math.ceil((call.timeout ?? 0) / 1000), 1), 3600);
       const { dom, libvirt } = this.#options;
       return (await libvirt.call("qemuAgentCommand", { dom, command, timeout }, call)).result;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { findContainerDisk, findKernelBootFile, kernelBootFiles } from "./container-disk.ts";
 
-test("the only file in /disk, or the file at the path", async () => {
+test("takes the only file in /disk, or the file at the path", async () => {
   const root = await temporaryDirectory();
   await root.fill({ "disk/any.img": "raw!", "custom/x.img": "other" });
   expect(await findContainerDisk(root.path)).toEqual({
@@ -15,7 +15,7 @@ test("the only file in /disk, or the file at the path", async () => {
   });
 });
 
-test("links are resolved inside the image", async () => {
+test("resolves links inside the image", async () => {
   const root = await temporaryDirectory();
   await root.fill({
     "real/disk.img": "raw",
@@ -29,18 +29,18 @@ test("links are resolved inside the image", async () => {
 test.each<[string, Record<string, string>, string | undefined, string]>([
   ["no disk", { "etc/x": "" }, undefined, "DISK_SOURCE_MISSING"],
   ["two disks", { "disk/a": "", "disk/b": "" }, undefined, "DISK_SOURCE_MISSING"],
-  ["a path that is not there", { "disk/a": "" }, "/nope", "DISK_SOURCE_MISSING"],
+  ["a path that does not exist", { "disk/a": "" }, "/nope", "DISK_SOURCE_MISSING"],
   ["a path that is a directory", { "disk/a": "" }, "/disk", "DISK_SOURCE_REFUSED"],
   ["a path through a file", { "disk/a": "" }, "/disk/a/b", "DISK_SOURCE_MISSING"],
   ["a link to the host's device", { "disk/a": "-> /dev/zero" }, undefined, "DISK_SOURCE_MISSING"],
-  ["a link in a circle", { "disk/a": "-> b", "disk/b": "-> a" }, "/disk/a", "DISK_SOURCE_REFUSED"],
-])("%s is refused", async (_, files, path, code) => {
+  ["a link to itself", { "disk/a": "-> b", "disk/b": "-> a" }, "/disk/a", "DISK_SOURCE_REFUSED"],
+])("rejects %s", async (_, files, path, code) => {
   const root = await temporaryDirectory();
   await root.fill(files);
   await expect(findContainerDisk(root.path, path)).rejects.toMatchObject({ code });
 });
 
-test("a pipe is refused, and does not block", async () => {
+test("rejects a pipe without blocking", async () => {
   const root = await temporaryDirectory();
   await root.fill({ "disk/..keep/x": "" });
   execFileSync("mkfifo", [`${root.path}/pipe`]);
@@ -49,7 +49,7 @@ test("a pipe is refused, and does not block", async () => {
   });
 });
 
-test("kernel boot files are mounted beside each other, by their last name", async () => {
+test("mounts kernel boot files beside each other, by their last name", async () => {
   const container = { image: "x", kernelPath: "/boot/vmlinuz", initrdPath: "/boot/initrd" };
   const vmi = (files: typeof container) => ({
     spec: { domain: { devices: {}, firmware: { kernelBoot: { container: files } } } },

@@ -9,7 +9,7 @@ import { guardVmi } from "./guard-vmi.ts";
 import type { ImageInfo } from "./image/image-info.ts";
 import { imageInfoOf } from "./image/read-image-info.ts";
 
-/** Where an image without a path of its own has its disk. */
+/** Where an image without a path has its disk. */
 const defaultDirectory = "/disk";
 
 /** A disk in a container's image. */
@@ -20,9 +20,9 @@ export interface ContainerDiskImage {
 }
 
 /**
- * Finds the disk in a container's root file system: the file at `path`, or the only file in `/disk`.
- * The file system is a stranger's: links are resolved inside it, and only a regular file that is a raw
- * or a self-contained qcow2 image is taken.
+ * Finds the disk in a container's root file system: the file at `path`, or the only file in
+ * `/disk`. The file system is not trusted: links are resolved inside it, and only a regular file
+ * with a raw or a self-contained qcow2 image is accepted.
  *
  * @throws DiskError if there is none, more than one, or it is refused.
  */
@@ -57,7 +57,7 @@ async function onlyFile(container: RootedDirectory): Promise<string> {
   );
 }
 
-/** A kernel or initial RAM disk to be mounted for the guest. */
+/** A kernel or initial RAM disk to mount for the guest. */
 export interface KernelBootFile {
   readonly artifact: "kernel" | "initrd";
   /** Path in the container's image. */
@@ -69,8 +69,8 @@ export interface KernelBootFile {
 /**
  * The files of a kernel boot container; empty if the VMI has none.
  *
- * @throws DiskError if both have the same name, for they are mounted beside each other, or a path
- *   names no file.
+ * @throws DiskError if both have the same name, because they are mounted beside each other, or if a
+ * path names no file.
  */
 export function kernelBootFiles(
   vmi: VirtualMachineInstance,

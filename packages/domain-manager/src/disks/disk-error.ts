@@ -1,6 +1,6 @@
-/** What stood in the way of a disk, for programs. */
+/** What went wrong with a disk, for programs. */
 export type DiskErrorCode =
-  /** The VMI asks for something that no disk can be made of, or lacks what every VMI has. */
+  /** The VMI asks for a disk that cannot be created, or lacks what every VMI has. */
   | "DISK_VMI_INVALID"
   /** A field or file that should be base64 is not; see {@link DiskError.offset}. */
   | "DISK_BASE64_INVALID"
@@ -10,13 +10,15 @@ export type DiskErrorCode =
   | "DISK_DOMAIN_INVALID"
   /** A Secret, ConfigMap, image or kernel is not where it should be mounted. */
   | "DISK_SOURCE_MISSING"
-  /** A source is no regular file, leaves its directory, or is in a format that is not accepted. */
+  /**
+   * A source is not a regular file, leaves its directory, or is in a format that is not accepted.
+   */
   | "DISK_SOURCE_REFUSED"
   /** A source or a disk is larger than the limit. */
   | "DISK_TOO_LARGE"
-  /** No space is left on the device, or the quota is used up. Nothing half-made is left behind. */
+  /** No space is left on the device, or the quota is used up. Nothing incomplete is left behind. */
   | "DISK_FULL"
-  /** Something other than a regular file stands where a disk is to be made. It is left alone. */
+  /** Something other than a regular file is where a disk is to be created. It is left alone. */
   | "DISK_TARGET_REFUSED"
   /** The file system failed in another way; the cause says how. */
   | "DISK_IO"
@@ -35,7 +37,7 @@ export interface DiskErrorOptions extends ErrorOptions {
 
 /**
  * The one error class of `/disks`. The message names the field or file, what was found, and what to
- * do. It never holds the content of a file: user data, keys and passwords are in there.
+ * do. It never contains the content of a file, which may be user data, keys or passwords.
  */
 export class DiskError extends Error {
   override readonly name = "DiskError";
@@ -54,7 +56,7 @@ export class DiskError extends Error {
     this.offset = offset;
   }
 
-  /** The error for what the file system answered to a step on a file. */
+  /** The error for a failed file system step. */
   static from(step: string, path: string, cause: unknown): DiskError {
     if (isDiskError(cause)) return cause;
     const { name, code: systemCode = "unknown error" } = Object(cause) as NodeJS.ErrnoException;

@@ -48,7 +48,7 @@ const vmi: VirtualMachineInstance = {
   },
 };
 
-test("every disk is made where the domain looks for it", () => {
+test("creates every disk where the domain looks for it", () => {
   const environment = { disksInfo: { container: { format: "raw" } } };
   const prepared = prepareVmi(vmi, environment);
   const xml = toXml(domainFor(vmi, environment));
@@ -66,7 +66,7 @@ test("every disk is made where the domain looks for it", () => {
   expect(made.filter((path) => !xml.includes(path))).toEqual([]);
 });
 
-test.each(["", ".", "..", "a/b", "a\0b", "x".repeat(256)])("%j is no name of a file", (name) => {
+test.each(["", ".", "..", "a/b", "a\0b", "x".repeat(256)])("rejects %j as a file name", (name) => {
   const paths = new DiskPaths();
   const calls = [
     () => paths.overlay(name),

@@ -4,7 +4,7 @@ import type { CloudInitSource } from "./cloud-init/cloud-init-data.ts";
 import { cloudInitImage } from "./cloud-init/cloud-init-media.ts";
 import { DiskError } from "./disk-error.ts";
 
-/** Kinds of volumes of which an ISO image is made. */
+/** Kinds of volumes that become ISO images. */
 export type ConfigVolume = "configMap" | "secret" | "sysprep" | "downwardAPI" | "serviceAccount";
 
 const directoryNames = {
@@ -21,7 +21,7 @@ const directoryNames = {
 export class DiskPaths {
   readonly #directories: Directories;
 
-  /** KubeVirt's directories, unless told. */
+  /** KubeVirt's directories by default. */
   constructor(directories: Directories = names().directories) {
     this.#directories = directories;
   }
@@ -31,7 +31,7 @@ export class DiskPaths {
     return `${this.#directories.private}/secret`;
   }
 
-  /** Where a volume is mounted from which an ISO image is made. */
+  /** Where a volume is mounted that becomes an ISO image. */
   configSource(kind: ConfigVolume, volume: string): string {
     if (kind === "serviceAccount") return "/var/run/secrets/kubernetes.io/serviceaccount";
     return `${this.#directories.private}/${directoryNames[kind]}/${part(volume)}`;
@@ -54,7 +54,7 @@ export class DiskPaths {
     return [directory, ...guestParts(vmi).map(part), "data.ign"].join("/");
   }
 
-  /** The disk through which the guest reads metrics of its host. */
+  /** The disk from which the guest reads metrics of its host. */
   get downwardMetrics(): string {
     return `${this.#directories.private}/downwardapi-disks/vhostmd0`;
   }
@@ -103,7 +103,10 @@ export class DiskPaths {
     return isBlock ? `/dev/${part(volume)}` : `${this.hostDiskDirectory(volume)}/disk.img`;
   }
 
-  /** The file of a guest's firmware variables; libvirt of an unprivileged launcher keeps it elsewhere. */
+  /**
+   * The file with a guest's firmware variables; libvirt keeps it elsewhere in an unprivileged
+   * launcher.
+   */
   firmwareVariables(vmi: VirtualMachineInstance, nonRoot: boolean): string {
     const directory = nonRoot
       ? `${this.#directories.private}/libvirt/qemu/nvram`
@@ -122,7 +125,7 @@ export function lastPart(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** A name that is one part of a path, and no other than it seems. */
+/** Checks that a name is one component of a path. */
 function part(name: string): string {
   if (name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name) && name.length <= 255) {
     return name;

@@ -96,7 +96,7 @@ afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();
 });
 
-test("cloud-init data is read by a Linux guest", async () => {
+test("a Linux guest reads cloud-init data", async () => {
   expect(await inGuest(libvirt, dom, "cd /mnt/vda && find . -type f | sort")).toBe(
     "./openstack/latest/meta_data.json\n./openstack/latest/user_data\n",
   );
@@ -114,7 +114,7 @@ test("cloud-init data is read by a Linux guest", async () => {
   expect(await inGuest(libvirt, dom, label)).toBe("config-2");
 });
 
-test("names, permissions and contents of a ConfigMap are what they were", async () => {
+test("preserves names, permissions and contents of a ConfigMap", async () => {
   const listed = await inGuest(
     libvirt,
     dom,
@@ -128,7 +128,7 @@ test("names, permissions and contents of a ConfigMap are what they were", async 
   expect(await inGuest(libvirt, dom, "cat /mnt/vdb/*/* /mnt/vdb/k*")).toBe("unicode\nlong\n");
 });
 
-test("an overlay takes what the guest writes, and the image below it stays as it was", async () => {
+test("an overlay takes what the guest writes, and the image below it stays unchanged", async () => {
   const base = `${daemon.directory}/disks/share/container-disks/disk_0.img`;
   const before = await readFile(base);
   await inGuest(libvirt, dom, "echo written > /mnt/vdc/file; sync");
@@ -136,7 +136,7 @@ test("an overlay takes what the guest writes, and the image below it stays as it
   expect((await readFile(base)).equals(before)).toBe(true);
 });
 
-test("an empty disk has its size and holds what is written to it", async () => {
+test("an empty disk has its size and keeps what is written to it", async () => {
   expect(await inGuest(libvirt, dom, "blockdev --getsize64 /dev/vdd")).toBe(`${64 << 20}\n`);
   await inGuest(
     libvirt,
@@ -176,7 +176,7 @@ test("a password reaches the guest through its agent", async () => {
   expect(await inGuest(libvirt, dom, "cat /tmp/told")).toBe("root:hunter2\n");
 });
 
-test("what is made belongs to QEMU's user and to nobody else", async () => {
+test("what is created belongs only to QEMU's user", async () => {
   const file = await stat(`${daemon.directory}/disks/libvirt/empty-disks/scratch.qcow2`);
   expect([file.uid, file.gid, file.mode & 0o777]).toEqual([107, 107, 0o640]);
 });

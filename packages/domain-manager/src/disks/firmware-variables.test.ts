@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { createFirmwareVariables } from "./firmware-variables.ts";
 
-test("the template is copied once; the guest's own variables are kept", async () => {
+test("copies the template once, and keeps the guest's own variables", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({ "real.fd": "template", "OVMF_VARS.fd": "-> real.fd" });
   const path = `${directory.path}/nvram/vm1_VARS.fd`;
@@ -14,7 +14,7 @@ test("the template is copied once; the guest's own variables are kept", async ()
   expect(await readFile(path, "utf8")).toBe("boot entries");
 });
 
-test("a firmware that is not installed is an error that names the template", async () => {
+test("the error for a missing firmware names the template", async () => {
   const directory = await temporaryDirectory();
   const template = `${directory.path}/none.fd`;
   await expect(createFirmwareVariables(template, `${directory.path}/x`)).rejects.toMatchObject({

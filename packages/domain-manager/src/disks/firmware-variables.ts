@@ -5,10 +5,10 @@ import { type WriteOptions, writeImageOnce } from "./files/write-image.ts";
 const largestStore = 64 << 20;
 
 /**
- * Copies a firmware's template of variables to a guest's own file, unless that is there: it holds the
- * guest's boot entries and keys. Returns whether it was made.
+ * Copies a firmware's variable template to the guest's own file, unless that exists: it holds the
+ * guest's boot entries and keys. Returns whether it was created.
  *
- * @throws DiskError if the template is missing, no regular file or over 64 MiB.
+ * @throws DiskError if the template is missing, not a regular file, or over 64 MiB.
  */
 export async function createFirmwareVariables(
   template: string,

@@ -16,7 +16,7 @@ const live = readLiveDevices(
   `<domain><devices><hostdev><source>${address}</source><alias name="ua-hostdevice-a"/>${address}</hostdev></devices></domain>`,
 );
 
-/** Every planner, on one VMI. */
+/** Runs every planner on one VMI. */
 const planners: Readonly<Record<string, (vmi: VirtualMachineInstance) => unknown>> = {
   readCloudInit: (vmi) => {
     const data = readCloudInit(vmi, new Map());
@@ -62,7 +62,7 @@ const whole = {
   },
 };
 
-/** The VMI with one value somewhere in it replaced. */
+/** The VMI with one of its values replaced. */
 function mutated(path: readonly number[], value: unknown): VirtualMachineInstance {
   const copy: unknown = structuredClone(whole);
   let holder = copy as Record<string, unknown>;
@@ -94,7 +94,7 @@ function attack(run: (vmi: VirtualMachineInstance) => unknown): void {
   );
 }
 
-test.each(Object.entries(planners))("%s answers or refuses any VMI", (_, run) => {
+test.each(Object.entries(planners))("%s answers or rejects any VMI", (_, run) => {
   run(whole as VirtualMachineInstance);
   attack(run);
 });
@@ -105,7 +105,7 @@ test("the same attack finds a planner that trusts the VMI", () => {
   );
 });
 
-test("the error names the first place of a wrong shape, and quotes nothing", () => {
+test("the error names the first place with a wrong shape, and quotes nothing", () => {
   const vmi = { spec: { domain: {}, volumes: [{ name: "a" }, "hunter2", null] } };
   expect(() => planDisks(vmi as unknown as VirtualMachineInstance)).toThrow(
     expect.objectContaining({

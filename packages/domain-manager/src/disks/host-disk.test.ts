@@ -7,7 +7,7 @@ import { createHostDisk, hostDiskSize, planHostDisks } from "./host-disk.ts";
 const plan = (hostDisk: HostDisk) =>
   planHostDisks({ spec: { domain: { devices: {} }, volumes: [{ name: "v", hostDisk }] } });
 
-test("only a disk that may be made is planned, in whole MiB", () => {
+test("plans only disks that may be created, in whole MiB", () => {
   expect(plan({ path: "/data/d.img", type: "DiskOrCreate", capacity: "1.9Mi" })).toEqual([
     {
       volume: "v",
@@ -23,7 +23,7 @@ test("only a disk that may be made is planned, in whole MiB", () => {
   expect(() => plan({ path: "/data/d", type: "DiskOrCreate" })).toThrow(/at least 1Mi/);
 });
 
-test("a little less space than asked for is tolerated", () => {
+test("tolerates a little less space than requested", () => {
   const mebibyte = 1n << 20n;
   expect(hostDiskSize(100n, 100n, 0)).toEqual({ kind: "fits", size: 100n });
   expect(hostDiskSize(100n * mebibyte, 95n * mebibyte + 5n, 10)).toEqual({
@@ -39,7 +39,7 @@ test("a little less space than asked for is tolerated", () => {
 
 const step = { volume: "v", directory: "/disks/v", file: "disk.img", size: 1n << 20n };
 
-test("a disk is made once, sparse, and then left alone", async () => {
+test("creates a sparse disk once, and then leaves it alone", async () => {
   const root = await temporaryDirectory();
   await root.fill({ "disks/v/.keep": "" });
   const path = `${root.path}/disks/v/disk.img`;
@@ -53,14 +53,14 @@ test("a disk is made once, sparse, and then left alone", async () => {
   expect(await readFile(path, "utf8")).toBe("data");
 });
 
-test("what a killed process left is finished", async () => {
+test("finishes what a killed process left", async () => {
   const root = await temporaryDirectory();
   await root.fill({ "disks/v/disk.img": "" });
   await createHostDisk(step, { root: root.path });
   expect((await stat(`${root.path}/disks/v/disk.img`)).size).toBe(1 << 20);
 });
 
-test("an empty file of somebody else's is refused, and keeps its owner", async () => {
+test("rejects an empty file of someone else and keeps its owner", async () => {
   const root = await temporaryDirectory();
   await root.fill({ "disks/v/disk.img": "" });
   const path = `${root.path}/disks/v/disk.img`;
@@ -89,14 +89,14 @@ test.each([
   ["a link", { "disks/v/disk.img": "-> ../../victim", victim: "" }, "DISK_TARGET_REFUSED"],
   ["a directory", { "disks/v/disk.img/x": "" }, "DISK_TARGET_REFUSED"],
   ["no mount", { other: "" }, "DISK_SOURCE_MISSING"],
-])("%s in its place is refused", async (_, files: Record<string, string>, code) => {
+])("rejects %s in its place", async (_, files: Record<string, string>, code) => {
   const root = await temporaryDirectory();
   await root.fill(files);
   await expect(createHostDisk(step, { root: root.path })).rejects.toMatchObject({ code });
   if ("victim" in files) expect((await stat(`${root.path}/victim`)).size).toBe(0);
 });
 
-test("too little space is an error before anything is made", async () => {
+test("reports too little space before creating anything", async () => {
   const root = await temporaryDirectory();
   await root.fill({ "disks/v/.keep": "" });
   const reserve = 1n << 62n;

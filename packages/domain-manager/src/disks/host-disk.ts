@@ -8,7 +8,7 @@ import { exclusively, type FileOwner, inStep, setOwner } from "./files/write-ima
 import { guardVmi } from "./guard-vmi.ts";
 import { wholeMebibytes } from "./plan-disks.ts";
 
-/** A raw image that is to be there before the guest starts. */
+/** A raw image that must exist before the guest starts. */
 export interface HostDiskStep {
   readonly volume: string;
   /** Directory as the launcher sees it. */
@@ -18,7 +18,7 @@ export interface HostDiskStep {
 }
 
 /**
- * The host disks of a VMI that may be made; those that must exist already are left to QEMU to find.
+ * The host disks of a VMI that may be created; QEMU itself finds those that must already exist.
  * Claims with a file system are host disks too, once `withHostDisks` of the converter has run.
  *
  * @throws DiskError if a path names no file, or a capacity is under 1 MiB.
@@ -44,16 +44,19 @@ function hostDisks({ spec }: VirtualMachineInstance, paths: DiskPaths): HostDisk
   });
 }
 
-/** What to make of a wish and the space that is there. */
+/** The size to create, from the request and the available space. */
 export type HostDiskSize =
   | { readonly kind: "fits"; readonly size: bigint }
-  /** Less than asked for, but tolerated; worth an event. */
+  /** Less than requested, but tolerated; worth an event. */
   | { readonly kind: "shrunk"; readonly size: bigint }
   | { readonly kind: "too-small"; readonly needed: bigint };
 
 const mebibyte = 1n << 20n;
 
-/** Chooses the size of a host disk, in whole MiB; up to `tolerancePercent` less than wished is accepted. */
+/**
+ * Chooses the size of a host disk, in whole MiB; up to `tolerancePercent` less than requested is
+ * accepted.
+ */
 export function hostDiskSize(
   wished: bigint,
   available: bigint,
@@ -73,21 +76,21 @@ export interface HostDiskOptions {
   /** Root of the Pod's file system. Default `/`: the caller is in the Pod. */
   readonly root?: string;
   readonly owner?: FileOwner | undefined;
-  /** Accepted lack of space. Default 10, as KubeVirt. */
+  /** Accepted shortage of space. Default 10, as in KubeVirt. */
   readonly tolerancePercent?: number;
-  /** Space to leave free, in bytes. Default 128 KiB, as KubeVirt. */
+  /** Space to leave free, in bytes. Default 128 KiB, as in KubeVirt. */
   readonly reserve?: bigint;
 }
 
 /**
- * Makes a sparse raw image unless one is there. An empty file of the owner's counts as not made: it is
- * what a process that was killed leaves. Directories of the Pod are resolved inside its root; the file is
- * never reached through a link. Only a file that was made here gets an owner and a mode.
+ * Creates a sparse raw image unless one exists. An empty file of the owner counts as missing: a
+ * killed process leaves such a file. Directories of the Pod are resolved inside its root; the file
+ * is never reached through a link. Only a file that was created here gets an owner and a mode.
  *
- * Returns what was made; undefined if the disk was there.
+ * Returns what was created; undefined if the disk existed.
  *
- * @throws DiskError `DISK_FULL` if the space does not suffice, `DISK_TARGET_REFUSED` if something other
- *   than a regular file is there, or an empty file of somebody else's.
+ * @throws DiskError `DISK_FULL` if there is too little space, `DISK_TARGET_REFUSED` if something
+ * other than a regular file is there, or an empty file of someone else.
  */
 export async function createHostDisk(
   { directory, file, size }: HostDiskStep,
@@ -124,7 +127,7 @@ async function makeRaw(
   if (existing === "made") return undefined;
   if (choice.kind === "too-small") {
     if (existing !== "absent") await existing.close();
-    const message = `${place}: too little space, ${choice.needed} bytes are needed at least`;
+    const message = `${place}: too little space; at least ${choice.needed} bytes are needed`;
     throw new DiskError("DISK_FULL", message, { path: place });
   }
   const file = existing === "absent" ? await open(target, exclusively, mode) : existing;
@@ -156,7 +159,7 @@ async function openExisting(target: string, place: string, owner: FileOwner | un
   await file.close();
   if (!stat.isFile()) throw refused(place);
   if (stat.size > 0) return "made";
-  const message = `${place}: an empty file of uid ${stat.uid} is there, and its owner is not changed; remove it`;
+  const message = `${place}: an empty file of uid ${stat.uid} exists, and its owner is not changed; remove it`;
   throw new DiskError("DISK_TARGET_REFUSED", message, { path: place });
 }
 

@@ -1,17 +1,17 @@
 import type { Sealed } from "./sealed.ts";
 
-/** A file on a medium that is made for the guest. */
+/** A file on a medium that is created for the guest. */
 export interface MediaFile {
-  /** Below the root of the medium, as `openstack/latest/user_data`. */
+  /** Below the root of the medium, such as `openstack/latest/user_data`. */
   readonly path: string;
   readonly content: Sealed<Uint8Array>;
   /** Permissions as the guest sees them. Default `0o444`. */
   readonly mode?: number;
 }
 
-/** What a medium holds, before it is written as an ISO image. */
+/** The content of a medium, before it is written as an ISO image. */
 export interface Media {
-  /** Name by which the guest finds it, as `cidata`. */
+  /** Name by which the guest finds it, such as `cidata`. */
   readonly label: string;
   readonly files: readonly MediaFile[];
 }

@@ -34,7 +34,7 @@ test("a new disk has no metrics; later ones replace each other", async () => {
   );
 });
 
-test("more metrics than the disk holds are refused", () => {
+test("rejects more metrics than the disk holds", () => {
   expect(() => metricsDisk([{ ...metric, value: "x".repeat(256 << 10) }])).toThrow(
     expect.objectContaining({ code: "DISK_TOO_LARGE" }),
   );

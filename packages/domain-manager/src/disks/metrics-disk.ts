@@ -15,7 +15,7 @@ export interface HostMetric {
 
 const diskSize = 256 << 10;
 const headerLength = 16;
-/** As vhostmd has it. */
+/** As in vhostmd. */
 const longestBody = diskSize - 24;
 
 /** The disk of host metrics: a header with a checksum, then the metrics as XML. */
@@ -31,10 +31,10 @@ export function metricsDisk(metrics: readonly HostMetric[] = []): SparseImage {
 }
 
 /**
- * Writes new metrics into a disk that a guest has open. The header is marked busy meanwhile, so that
+ * Writes new metrics to a disk that a guest has open. The header is marked busy meanwhile, so that
  * the guest does not read half of them.
  *
- * @throws DiskError if the metrics have over 256 KiB, or the file cannot be written.
+ * @throws DiskError if the metrics are over 256 KiB, or the file cannot be written.
  */
 export async function updateMetricsDisk(
   path: string,

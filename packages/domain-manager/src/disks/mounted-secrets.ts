@@ -4,12 +4,15 @@ import type { Sealed } from "./sealed.ts";
 /** Files of a mounted Secret or ConfigMap, by path below its directory. */
 export type MountedFiles = ReadonlyMap<string, Sealed<Uint8Array>>;
 
-/** The mounted Secrets of a launcher, by the name of their directory. One that is not mounted is not in it. */
+/**
+ * The mounted Secrets of a launcher, by the name of their directory, without those that are not
+ * mounted.
+ */
 export type MountedSecrets = ReadonlyMap<string, MountedFiles>;
 
 /**
- * Files that lie in a Secret's directory itself, by name in order. Names that begin with `..` are
- * the kubelet's own, by which it swaps all files of a Secret at once.
+ * Files directly in a Secret's directory, ordered by name. Names that begin with `..` are the
+ * kubelet's own, by which it swaps all files of a Secret at once.
  *
  * @throws DiskError if the Secret is not mounted; `path` is the field that names it.
  */

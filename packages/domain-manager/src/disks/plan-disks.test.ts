@@ -14,7 +14,7 @@ function vmi(
   };
 }
 
-test("every kind of volume gets its disk where KubeVirt's domain expects it", () => {
+test("creates a disk for every kind of volume where KubeVirt's domain expects it", () => {
   const subject = vmi([
     { name: "c", containerDisk: { image: "x" } },
     { name: "e", ephemeral: { persistentVolumeClaim: { claimName: "p" } } },
@@ -66,7 +66,7 @@ function media(volume: string, path: string, source: string, label: string) {
   return { kind: "media", volume, path, source, label };
 }
 
-test("a volume that is no disk is shared as a file system; sysprep is always a disk", () => {
+test("shares a volume that is not a disk as a file system; sysprep is always a disk", () => {
   const volumes: Volume[] = [
     { name: "cm", configMap: { name: "x" } },
     { name: "w", sysprep: { secret: { name: "x" } } },
@@ -75,14 +75,14 @@ test("a volume that is no disk is shared as a file system; sysprep is always a d
   expect(planDisks(vmi(volumes, [])).map((step) => "volume" in step && step.volume)).toEqual(["w"]);
 });
 
-test("an ephemeral volume on a block device is backed by the device", () => {
+test("backs an ephemeral volume on a block device with the device", () => {
   const subject = vmi([{ name: "e", ephemeral: { persistentVolumeClaim: { claimName: "p" } } }]);
   expect(planDisks(subject, { blockVolumes: new Set(["e"]) })).toMatchObject([
     { backing: "/dev/e" },
   ]);
 });
 
-test("directories are the platform's", () => {
+test("uses the platform's directories", () => {
   const own = names({ directories: { private: "/mine" } });
   const subject = vmi([{ name: "cm", configMap: { name: "x" } }]);
   expect(planDisks(subject, { names: own })).toMatchObject([
@@ -90,7 +90,7 @@ test("directories are the platform's", () => {
   ]);
 });
 
-test("the target of a migration gets blanks in the source's sizes", () => {
+test("the target of a migration gets blank images of the source's sizes", () => {
   const subject = vmi([{ name: "cm", configMap: { name: "x" } }]);
   expect(() => planDisks(subject, { blankMedia: true })).toThrow(/no size of volume "cm"/);
   const status = { volumeStatus: [{ name: "cm", target: "", size: 4096 }] };
@@ -99,7 +99,7 @@ test("the target of a migration gets blanks in the source's sizes", () => {
   ]);
 });
 
-test("ignition data is planned, and does not show when the plan is printed", () => {
+test("plans ignition data, which does not show when the plan is printed", () => {
   const subject = vmi([]);
   const annotations = { "kubevirt.io/ignitiondata": '{"passwd":"hunter2"}' };
   const plan = planDisks({ ...subject, metadata: { ...subject.metadata, annotations } });
@@ -116,7 +116,7 @@ test.each<[string, Volume, string]>([
     "spec.volumes[0].emptyDisk.capacity",
   ],
   [
-    "a capacity that is no quantity",
+    "a capacity that is not a quantity",
     { name: "n", emptyDisk: { capacity: "lots" } },
     "spec.volumes[0].emptyDisk.capacity",
   ],
@@ -127,7 +127,7 @@ test.each<[string, Volume, string]>([
   ],
   ["a name that is a path", { name: "../../etc/x", emptyDisk: { capacity: "1Gi" } }, "../../etc/x"],
   ["a name that is a directory", { name: "..", containerDisk: { image: "x" } }, ".."],
-])("%s is refused", (_, volume, path) => {
+])("rejects %s", (_, volume, path) => {
   expect(() => planDisks(vmi([volume]))).toThrow(
     expect.objectContaining({ code: "DISK_VMI_INVALID", path }),
   );

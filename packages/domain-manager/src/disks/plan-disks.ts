@@ -6,16 +6,16 @@ import { type ConfigVolume, DiskPaths } from "./disk-paths.ts";
 import { guardVmi } from "./guard-vmi.ts";
 import { type Sealed, sealText } from "./sealed.ts";
 
-/** One disk to make. Printable. */
+/** One disk to create. Printable. */
 export type DiskStep =
-  /** An ISO image of the files that are mounted at `source`. */
+  /** An ISO image of the files mounted at `source`. */
   | {
       readonly kind: "media";
       readonly volume: string;
       readonly path: string;
       readonly source: string;
       readonly label: string;
-      /** One of these files, in any case, must be among them. */
+      /** One of these files, in any case, must exist. */
       readonly needs?: readonly string[];
     }
   /** Zeros in the size of the source's image, for a migration target: libvirt copies the content. */
@@ -25,7 +25,7 @@ export type DiskStep =
       readonly path: string;
       readonly size: number;
     }
-  /** An overlay on an image; its format is read from the image where the step does not say it. */
+  /** An overlay on an image; its format is read from the image if the step does not give it. */
   | {
       readonly kind: "overlay";
       readonly volume: string;
@@ -50,7 +50,7 @@ export interface PlanOptions {
   readonly names?: Names;
   /** Names of volumes whose claim is a block device. */
   readonly blockVolumes?: ReadonlySet<string>;
-  /** For the target of a migration: blank images in the sizes that the VMI's status tells. */
+  /** For the target of a migration: blank images of the sizes in the VMI's status. */
   readonly blankMedia?: boolean;
 }
 
@@ -60,10 +60,10 @@ const sysprepLabel = "unattendCD";
 const unattendFiles = ["autounattend.xml", "unattend.xml"];
 
 /**
- * The disks that a launcher makes before its guest starts, in order. Cloud-init is not among them: it
- * needs the addresses of the running domain's devices.
+ * The disks that a launcher creates before its guest starts, in order. Cloud-init is not among
+ * them: it needs the addresses of the running domain's devices.
  *
- * @throws DiskError if a volume asks for what cannot be made.
+ * @throws DiskError if a volume asks for something that cannot be created.
  *
  * @example
  * ```ts
@@ -113,7 +113,8 @@ function imageSteps(
     ];
   }
   if (ephemeral) {
-    // A claim holds a raw image. To guess another format from its content would let the guest choose it.
+    // A claim holds a raw image. Detecting another format from its content would let the guest
+    // choose it.
     const backing = paths.claimImage(volume, blockVolumes.has(volume));
     return [{ kind: "overlay", volume, path: paths.overlay(volume), backing, format: "raw" }];
   }
@@ -137,7 +138,7 @@ function mediaStep(
   if (!found) return undefined;
   const [kind, label] = found;
   const { name } = volume;
-  // A volume that is no disk is shared with the guest as a file system.
+  // A volume that is not a disk is shared with the guest as a file system.
   const isDisk = (spec.domain.devices?.disks ?? []).some((disk) => disk.name === name);
   if (!isDisk && kind !== "sysprep") return undefined;
   if (label && !/^[ -~]{1,32}$/.test(label)) {

@@ -33,7 +33,7 @@ function platform({ path }: TemporaryDirectory): Names {
   return names({ directories });
 }
 
-test("a volume's files become an image that the guest finds by its label", async () => {
+test("makes a volume's files an image that the guest finds by its label", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({
     "private/config-map/cm/a.conf": "A",
@@ -50,7 +50,7 @@ test("a volume's files become an image that the guest finds by its label", async
   expect([...entries]).toEqual([["a.conf", { content: "A" }]]);
 });
 
-test("a volume that is not mounted is an error that names volume and place", async () => {
+test("the error for a volume that is not mounted names volume and place", async () => {
   const directory = await temporaryDirectory();
   const steps = planDisks(vmi([{ name: "s", secret: {} }]), { names: platform(directory) });
   await expect(prepareDisks(steps)).rejects.toThrow(
@@ -68,7 +68,7 @@ test("sysprep needs an answer file, in whatever case", async () => {
   await prepareDisks(steps);
 });
 
-test("overlays and empty disks are kept, for they hold what the guest wrote", async () => {
+test("keeps overlays and empty disks, which hold what the guest wrote", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({ "share/container-disks/disk_0.img": "x".repeat(1024) });
   const subject = vmi([
@@ -87,7 +87,7 @@ test("overlays and empty disks are kept, for they hold what the guest wrote", as
   expect(await readFile(overlay ?? "", "utf8")).toBe("written");
 });
 
-test("a container disk that names a file of the host is refused, an ephemeral claim is raw whatever it holds", async () => {
+test("rejects a container disk that names a file of the host; an ephemeral claim is raw whatever it holds", async () => {
   const directory = await temporaryDirectory();
   const header = Buffer.alloc(512);
   header.write("QFI\xfb\0\0\0\x03", 0, "latin1");
@@ -106,7 +106,7 @@ test("a container disk that names a file of the host is refused, an ephemeral cl
   expect((await readFile(ephemeral[0]?.path ?? "")).toString("latin1", 112, 115)).toBe("raw");
 });
 
-test("ignition, metrics and blanks are files of their own", async () => {
+test("writes ignition, metrics and blanks to their own files", async () => {
   const directory = await temporaryDirectory();
   const subject = vmi([
     { name: "m", downwardMetrics: {} },
@@ -124,7 +124,7 @@ test("ignition, metrics and blanks are files of their own", async () => {
   expect(read[1]?.toString("latin1", 0, 4)).toBe("mvbd");
 });
 
-test("cloud-init data from a mounted Secret reaches the medium, and only the medium", async () => {
+test("cloud-init data from a mounted Secret reaches only the medium", async () => {
   const directory = await temporaryDirectory();
   const own = platform(directory);
   await directory.fill({
@@ -144,7 +144,7 @@ test("cloud-init data from a mounted Secret reaches the medium, and only the med
   const { label, entries } = readIso(await readFile(path), "rockRidge");
   expect(label).toBe("cidata");
   expect(entries.get("user-data")).toEqual({ content: "password: hunter2", mode: 0o100400 });
-  // An error on the way says where, and nothing of what it was about to write.
+  // An error on the way names the place, and nothing of what was to be written.
   const blocked = names({ directories: { ephemeralDisks: path } });
   const error = await writeCloudInit(subject, data, { names: blocked }).catch(
     (caught: unknown) => caught,
@@ -153,7 +153,7 @@ test("cloud-init data from a mounted Secret reaches the medium, and only the med
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
 });
 
-test("a caller who gives up gets no further disks", async () => {
+test("an aborted caller gets no further disks", async () => {
   const directory = await temporaryDirectory();
   const steps = planDisks(vmi([{ name: "n", emptyDisk: { capacity: "1Gi" } }]), {
     names: platform(directory),

@@ -16,15 +16,15 @@ import type { DiskStep } from "./plan-disks.ts";
 
 /** Options of {@link prepareDisks}. */
 export interface PrepareOptions extends IsoOptions {
-  /** Owner of what is made. Default: the process's own user. */
+  /** Owner of the created files. Default: the process's own user. */
   readonly owner?: WriteOptions["owner"];
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Makes the disks of a plan, one after the other. Safe to repeat: overlays and empty disks that are
- * there hold the guest's data and are kept, all else is made anew. Each disk appears whole or not at
- * all; when one fails, those before it stay.
+ * Creates the disks of a plan, one after the other. Safe to repeat: existing overlays and empty
+ * disks hold the guest's data and are kept, everything else is created anew. Each disk appears
+ * completely or not at all; when one fails, the earlier ones stay.
  *
  * @throws DiskError of the first step that fails.
  */
@@ -34,7 +34,7 @@ export async function prepareDisks(
 ): Promise<void> {
   for (const step of steps) {
     if (options.signal?.aborted) {
-      const message = `${step.path}: not made, for the caller gave up`;
+      const message = `${step.path}: not created, because the caller gave up`;
       throw new DiskError("DISK_ABORTED", message, {
         path: step.path,
         cause: options.signal.reason,
@@ -81,7 +81,7 @@ async function mountedMedia(
 ) {
   const files = await readVolume(source, limits);
   if (!files) {
-    const message = `volume "${volume}": nothing is mounted at ${source}; does the object exist?`;
+    const message = `volume "${volume}": nothing is mounted at ${source}; check whether the object exists`;
     throw new DiskError("DISK_SOURCE_MISSING", message, { path: source });
   }
   if (needs && !files.some(({ path }) => needs.includes(path.toLowerCase()))) {
@@ -101,7 +101,7 @@ export interface WriteCloudInitOptions extends PrepareOptions {
   readonly names?: Names;
   /** Devices with tags; an empty list is left out of the metadata. */
   readonly devices?: readonly DeviceMetadata[];
-  /** Write this many zeros in its place, for the target of a migration. */
+  /** Write this many zeros instead, for the target of a migration. */
   readonly blankSize?: number;
 }
 

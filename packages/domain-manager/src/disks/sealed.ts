@@ -9,7 +9,7 @@ export class Sealed<T> {
     this.#value = value;
   }
 
-  /** The value. Call it where the value is used, not before. */
+  /** The value. Call it only where the value is used. */
   reveal(): T {
     return this.#value;
   }

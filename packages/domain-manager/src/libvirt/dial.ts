@@ -8,14 +8,14 @@ import type { LibvirtEndpoint } from "./libvirt-uri.ts";
 /** What a {@link Dialer} is given besides the address. */
 export interface DialOptions {
   readonly signal: AbortSignal;
-  /** Takes what comes in. It keeps nothing of the chunk, whose memory may be used again at once. */
+  /** Handles incoming bytes. Must not keep the chunk, because its memory is reused immediately. */
   receive(chunk: Buffer): void;
 }
 
 /** Opens a byte stream to a daemon; resolves when the daemon is ready for the first message. */
 export type Dialer = (endpoint: LibvirtEndpoint, options: DialOptions) => Promise<Duplex>;
 
-/** Replies are mostly far smaller; a longer one comes in several pieces. */
+/** Most replies are far smaller; a longer one comes in several pieces. */
 const readBuffer = 65_536;
 
 /** The dialer for real sockets. */
@@ -58,7 +58,7 @@ async function dialTls(
     readPem(files.certificate),
     readPem(files.key),
   ]);
-  // Loaded on use: it brings all of OpenSSL into the memory of a process that mostly has a unix socket.
+  // Loaded on use: it loads all of OpenSSL into a process that mostly uses a unix socket.
   const { connect: connectTls } = await import("node:tls");
   const socket = connectTls({ host, port, ca, cert, key, rejectUnauthorized: verify });
   socket.setNoDelay(true);
@@ -73,13 +73,15 @@ async function readPem(path: string): Promise<Buffer> {
   } catch (cause) {
     throw new LibvirtError(
       "LIBVIRT_CONNECT",
-      `${path} cannot be read; "pkipath" in the URI names another folder`,
+      `${path} cannot be read; set "pkipath" in the URI to another folder`,
       { cause },
     );
   }
 }
 
-/** A daemon that takes our certificate says so with one byte of value 1 before the first message. */
+/**
+ * A daemon that accepts our certificate sends one byte with the value 1 before the first message.
+ */
 async function accepted(socket: Socket, where: string, signal: AbortSignal): Promise<void> {
   await established(socket, "readable", where, signal);
   const byte: Buffer | null = socket.read(1);
@@ -94,7 +96,7 @@ async function established<T extends Socket>(
   where: string | undefined,
   signal: AbortSignal,
 ): Promise<T> {
-  // An error after the one that settles must not end the process.
+  // A later error must not end the process.
   socket.on("error", () => {});
   return await new Promise((resolve, reject) => {
     const settle = (error?: unknown): void => {

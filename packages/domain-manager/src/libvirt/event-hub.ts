@@ -14,16 +14,16 @@ import type { Codec } from "./xdr/codec.ts";
 import { structCodec } from "./xdr/codec-for.ts";
 import { malformed, XdrReader } from "./xdr/xdr-reader.ts";
 
-/** A domain as calls and events name it. */
+/** A domain as named by calls and events. */
 export interface DomainRef {
   readonly name: string;
   readonly uuid: string;
   readonly id: number;
 }
 
-/** What the hub needs of the connection that is up at the moment. */
+/** What the hub needs from the current connection. */
 export interface EventRegistry {
-  /** Registers; the callback gets the number while the reply is handled, before any event after it. */
+  /** Registers; the callback gets the number while the reply is handled, before any later event. */
   register(
     event: number,
     dom: DomainRef | undefined,
@@ -32,33 +32,38 @@ export interface EventRegistry {
   deregister(callback: number): Promise<void>;
 }
 
-/** Connections come and go; this tells which one there is. */
+/** Provides the current connection, as connections come and go. */
 export interface EventRegistries {
   /** Absent while there is no connection. */
   current(): EventRegistry | undefined;
-  /** The one there is, or the next one. */
+  /** The current connection, or the next one. */
   next(): Promise<EventRegistry>;
 }
 
 interface Subscription {
   readonly stream: EventStream;
-  /** Those that it has a part in. */
+  /** The registrations that it shares in. */
   readonly registrations: Registration[];
 }
 
-/** One event of one domain or of all, which the daemon takes only once from a connection. */
+/** One event of one domain or of all; the daemon accepts it only once per connection. */
 interface Registration {
   readonly type: EventType;
   readonly dom: DomainRef | undefined;
   readonly subscriptions: Set<Subscription>;
-  /** Its number on the connection that is up. */
+  /** Its number on the current connection. */
   callback: number | undefined;
 }
 
-/** An event that came before the reply to its registration: the daemon does not keep them in order. */
+/**
+ * An event that arrived before the reply to its registration: the daemon does not keep them in
+ * order.
+ */
 const earlyLimit = 64;
 
-/** Brings the events of a connection to those who asked for them, and asks again after a reconnect. */
+/**
+ * Delivers the events of a connection to their subscribers, and registers again after a reconnect.
+ */
 export class EventHub {
   readonly #log: Log;
   readonly #metrics: Metrics;
@@ -67,7 +72,7 @@ export class EventHub {
   readonly #byCallback = new Map<string, Registration>();
   #early: { key: string; event: DomainEvent }[] = [];
   #registering = 0;
-  /** What is being registered or taken back: one at a time, for the daemon does not keep an order. */
+  /** Registrations in progress: one at a time, because the daemon does not keep an order. */
   #busy: Promise<void> = Promise.resolve();
 
   constructor({ log = silentLog, metrics = noMetrics }: Observers = {}) {
@@ -75,7 +80,7 @@ export class EventHub {
     this.#metrics = metrics;
   }
 
-  /** Registers for events of one domain or of all; resolves when the daemon has taken it. */
+  /** Registers for events of one domain or of all; resolves when the daemon has accepted it. */
   async subscribe<Type extends EventType>(
     registries: EventRegistries,
     types: readonly Type[],
@@ -94,14 +99,14 @@ export class EventHub {
         for (const type of types) await this.#join(subscription, type, dom, registry);
       });
     } catch (error) {
-      // A daemon that is older may know some of the events and not all.
+      // An older daemon may know only some of the events.
       await stream.return();
       throw error;
     }
     return stream as unknown as EventStream<Type>;
   }
 
-  /** The connection is new: registers everything again, then says so to each reader. */
+  /** The connection is new: registers everything again, then tells each reader. */
   async resync(registry: EventRegistry): Promise<void> {
     await this.#inTurn(async () => {
       this.#byCallback.clear();
@@ -115,7 +120,7 @@ export class EventHub {
     for (const { stream } of this.#subscriptions) stream.push({ type: "resync" });
   }
 
-  /** The message of an event. One that nobody registered for is dropped: it may have been too late. */
+  /** Handles the message of an event. An unregistered one is dropped: it may have been too late. */
   dispatch({ procedure }: MessageHeader, message: Buffer): void {
     const known = messages.get(procedure);
     if (!known) return;
@@ -141,7 +146,7 @@ export class EventHub {
 
   async #inTurn(work: () => Promise<void>): Promise<void> {
     const turn = this.#busy.then(work);
-    // Whoever asked for it is told; it only must not hold up the next one.
+    // The caller gets the error; it only must not hold up the next one.
     this.#busy = turn.catch(() => {});
     await turn;
   }
@@ -189,7 +194,9 @@ export class EventHub {
     this.#early = this.#early.filter((early) => early.key !== key);
   }
 
-  /** Without a connection nothing can be taken back: it is not made again on the next one. */
+  /**
+   * Without a connection nothing can be unregistered: it is not registered again on the next one.
+   */
   async #leave(subscription: Subscription, registry: EventRegistry | undefined): Promise<void> {
     for (const { type, dom, subscriptions, callback } of subscription.registrations) {
       subscriptions.delete(subscription);

@@ -4,19 +4,19 @@ import type { DomainEvent, EventType } from "./protocol/events.ts";
 /** What an {@link EventStream} yields. */
 export type EventItem<Type extends EventType = EventType> =
   | DomainEvent<Type>
-  /** So many events were lost here because they were not read in time: look at the domains again. */
+  /** This many events were lost because they were not read in time: look at the domains again. */
   | { readonly type: "dropped"; readonly count: number }
   /**
-   * The connection was lost and is back, and events are registered again; what happened in between is not
-   * known: look at the domains again.
+   * The connection was lost and is back, and events are registered again. What happened in between
+   * is unknown: look at the domains again.
    */
   | { readonly type: "resync" };
 
 /**
  * Events of domains, in the order in which the daemon sent them.
  *
- * Iterate it once. It ends when it is closed, and throws when the connection is lost and not made again.
- * If the reader is slower than the daemon, the oldest events go and an item says how many.
+ * Iterate it once. It ends when it is closed, and throws when the connection is lost for good. If
+ * the reader is slower than the daemon, the oldest events are dropped and an item says how many.
  */
 export class EventStream<Type extends EventType = EventType>
   implements AsyncIterableIterator<EventItem<Type>>, AsyncDisposable
@@ -55,7 +55,7 @@ export class EventStream<Type extends EventType = EventType>
     return await new Promise((resolve, reject) => this.#readers.push({ resolve, reject }));
   }
 
-  /** Ends the stream, as `break` out of a loop does, and takes back its registrations. */
+  /** Ends the stream, as `break` out of a loop does, and removes its registrations. */
   async return(): Promise<IteratorResult<EventItem<Type>>> {
     if (!this.#ended) {
       this.end();
@@ -82,7 +82,7 @@ export class EventStream<Type extends EventType = EventType>
     this.#dropped++;
   }
 
-  /** No more items will come; what is there can still be read. With an error, that comes last. */
+  /** No more items will come; pending ones can still be read. An error comes last. */
   end(error?: LibvirtError): void {
     if (this.#ended) return;
     this.#ended = true;

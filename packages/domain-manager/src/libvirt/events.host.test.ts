@@ -26,7 +26,7 @@ beforeAll(async () => {
   })();
   const image = await createImage(daemon, "cd.img", "ext4", "4M");
   await daemon.run("mkdir", `${daemon.directory}/small`);
-  // A file system that is full at once: how a guest sees no space left.
+  // A file system that is full at once, so that the guest runs out of space.
   await daemon.runAsRoot(
     ...([
       "mount",
@@ -49,7 +49,7 @@ beforeAll(async () => {
   );
   dom = await startGuest(daemon, libvirt, "vm1", {
     cmdline: "hb=none",
-    // Where memory can be plugged in, the kernel keeps 64 MiB for itself: less would not boot.
+    // With memory hotplug, the kernel reserves 64 MiB for itself: less would not boot.
     memoryMiB: 256,
     adapt: (xml) =>
       xml
@@ -90,7 +90,7 @@ async function until(wanted: Readonly<Record<string, unknown>>): Promise<Record<
   }
 }
 
-test("the start of a guest: defined, started, agent connected", async () => {
+test("reports the start of a guest: defined, started, agent connected", async () => {
   expect(await until({ type: "lifecycle", event: "defined" })).toMatchObject({ detail: 0 });
   const started = await until({ type: "lifecycle", event: "started" });
   expect(lifecycleDetail("started", started["detail"] as number)).toBe("booted");
@@ -98,14 +98,14 @@ test("the start of a guest: defined, started, agent connected", async () => {
   await until({ type: "agentLifecycle", state: "connected", reason: "channel" });
 });
 
-test("suspend and resume", async () => {
+test("reports suspend and resume", async () => {
   await libvirt.call("domainSuspend", { dom });
   await until({ type: "lifecycle", event: "suspended", detail: 0 });
   await libvirt.call("domainResume", { dom });
   await until({ type: "lifecycle", event: "resumed", detail: 0 });
 });
 
-test("devices that come and go", async () => {
+test("reports added and removed devices", async () => {
   const path = await createImage(daemon, "extra.img", "raw", "1M");
   const xml = `<disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='${path}'/>
     <target dev='vdx' bus='virtio'/><alias name='ua-extra'/></disk>`;
@@ -115,7 +115,7 @@ test("devices that come and go", async () => {
   await until({ type: "deviceRemoved", alias: "ua-extra" });
 });
 
-test("a device that the guest does not give back", async () => {
+test("reports a device that the guest does not release", async () => {
   const xml = `<memory model='dimm'><target><size unit='MiB'>128</size><node>0</node></target>
     <alias name='ua-dimm'/></memory>`;
   await libvirt.call("domainAttachDevice", { dom, xml });
@@ -129,7 +129,7 @@ test("a device that the guest does not give back", async () => {
   await until({ type: "deviceRemovalFailed", alias: "ua-dimm" });
 });
 
-test("memory: the balloon, and a device whose size the guest changes", async () => {
+test("reports memory: the balloon, and a device whose size the guest changes", async () => {
   await libvirt.call("domainSetMemory", { dom, memory: 240 * 1024, flags: ["live"] });
   await until({ type: "balloonChange", actual: 245760n });
   const xml = `<memory model='virtio-mem'><target><size unit='MiB'>128</size><node>0</node>
@@ -151,13 +151,13 @@ test("metadata", async () => {
   await until({ type: "metadataChange", kind: "element", uri: "http://example.org/x" });
 });
 
-test("a drive is emptied", async () => {
+test("reports an emptied drive", async () => {
   const xml = `<disk type='file' device='cdrom'><target dev='sda' bus='scsi'/><readonly/></disk>`;
   await libvirt.call("domainUpdateDevice", { dom, xml, flags: ["live", "force"] });
   await until({ type: "trayChange", alias: "ua-cd", reason: "open" });
 });
 
-test("a viewer comes and goes", async () => {
+test("reports a viewer that comes and goes", async () => {
   const viewer = connect(`${daemon.directory}/vnc.sock`);
   await once(viewer, "data");
   for (const answer of ["RFB 003.008\n", "\x01", "\x01"]) {
@@ -170,14 +170,14 @@ test("a viewer comes and goes", async () => {
   await until({ type: "graphics", phase: "disconnect" });
 });
 
-test("the guest sets its hardware clock", async () => {
+test("reports that the guest sets its hardware clock", async () => {
   await inGuest(libvirt, dom, "date -s @2000000000 >/dev/null; hwclock -w -u 2>&1");
   const change = await until({ type: "rtcChange" });
   expect(change["offset"]).toBeTypeOf("bigint");
 });
 
-test("the watchdog bites", async () => {
-  // The guest has no driver for it: open its registers, set both stages short, and let it run out.
+test("reports the watchdog", async () => {
+  // The guest has no driver for it: open its registers, set both stages short, and let it expire.
   const poke = `
     d=$(grep -l 0x25ab /sys/bus/pci/devices/*/device); d=\${d%/device}; echo 1 > $d/enable
     read base end flags < $d/resource
@@ -189,7 +189,7 @@ test("the watchdog bites", async () => {
   await until({ type: "watchdog", action: "none" });
 });
 
-test("a block copy becomes ready", async () => {
+test("reports that a block copy is ready", async () => {
   const file = await createImage(daemon, "copy.qcow2", "qcow2", "16M");
   await libvirt.call("domainBlockCopy", {
     dom,
@@ -202,7 +202,7 @@ test("a block copy becomes ready", async () => {
   await until({ type: "blockJob", status: "canceled" });
 });
 
-test("no space left: the guest is paused, and the error says why", async () => {
+test("without space the guest is paused, and the error says why", async () => {
   const script = "dd if=/dev/urandom of=/dev/vda bs=1M count=8 oflag=direct";
   await agent(libvirt, dom, "guest-exec", { path: "/bin/sh", arg: ["-c", script] });
   const error = await until({ type: "ioError" });
@@ -210,8 +210,8 @@ test("no space left: the guest is paused, and the error says why", async () => {
   await until({ type: "lifecycle", event: "suspended", detail: 2 });
 });
 
-test("a reboot is told", { timeout: 180_000 }, async () => {
-  // What could not be written is tried again for ever: only a new start gets the guest out of it.
+test("reports a reboot", { timeout: 180_000 }, async () => {
+  // Failed writes are retried forever: only a new start gets the guest out of it.
   await libvirt.call("domainDestroy", { dom });
   ({ dom } = await libvirt.call("domainCreate", { dom }));
   await untilAgent(libvirt, dom);
@@ -219,14 +219,14 @@ test("a reboot is told", { timeout: 180_000 }, async () => {
   await until({ type: "reboot" });
 });
 
-test("the end of a guest", async () => {
+test("reports the end of a guest", async () => {
   await libvirt.call("domainDestroy", { dom });
   await until({ type: "lifecycle", event: "stopped", detail: 1 });
   await libvirt.call("domainUndefine", { dom });
   await until({ type: "lifecycle", event: "undefined", detail: 0 });
 });
 
-test("every event has come, but those that only a migration has", () => {
+test("every event has occurred, except those of a migration", () => {
   const elsewhere = ["migrationIteration", "jobCompleted"];
   const missing = Object.keys(eventTable).filter(
     (type) => !seen.has(type) && !elsewhere.includes(type),

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 test.each(["KILL", "TERM"] as const)(
-  "the daemon is ended with %s and comes back: streams resync, calls go on, the guest is untouched",
+  "after the daemon ends with %s and returns, streams resync, calls work, and the guest is untouched",
   async (signal) => {
     const libvirt = await connected({ reconnect });
     const events = await libvirt.subscribe(["lifecycle"]);
@@ -55,7 +55,7 @@ test.each(["KILL", "TERM"] as const)(
   },
 );
 
-test("without reconnect the end of the daemon ends calls and streams", async () => {
+test("without reconnect, the end of the daemon ends calls and streams", async () => {
   const libvirt = await connected();
   const events = await libvirt.subscribe(["lifecycle"]);
   const ended = expect(events.next()).rejects.toMatchObject({ code: "LIBVIRT_CLOSED" });
@@ -71,7 +71,7 @@ test("without reconnect the end of the daemon ends calls and streams", async () 
   await daemon.restart();
 });
 
-test("a daemon that stands still: calls end by timeout and signal, then all answers are in order", async () => {
+test("calls to a stopped daemon end by timeout and signal, and later answers are in order", async () => {
   const libvirt = await connected();
   await daemon.kill("STOP");
   try {
@@ -89,8 +89,8 @@ test("a daemon that stands still: calls end by timeout and signal, then all answ
   expect(await libvirt.call("domainGetInfo", { dom })).toMatchObject({ state: "running" });
 });
 
-test("a daemon that stands still is given up by keepalive", async () => {
-  // Not shorter: on a busy host a daemon that is well may not run for a second.
+test("keepalive gives up a stopped daemon", async () => {
+  // Not shorter: on a busy host a healthy daemon may not run for a second.
   const keepalive = { interval: 300, misses: 10 };
   const libvirt = await connected({ keepalive });
   // Longer than a daemon may be silent.
@@ -107,7 +107,7 @@ test("a daemon that stands still is given up by keepalive", async () => {
   }
 });
 
-test("an agent that hangs does not hold up the connection for others", async () => {
+test("a hanging agent does not hold up the connection for others", async () => {
   const libvirt = await connected();
   const pid = (await inGuest(libvirt, dom, "cat /run/qga.pid")).trim();
   const stop = `kill -STOP ${pid}; sleep 20; kill -CONT ${pid}`;

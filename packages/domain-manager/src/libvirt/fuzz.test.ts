@@ -25,7 +25,7 @@ const recorded: Readonly<Record<string, string>> = JSON.parse(
 );
 const messages = Object.values(recorded).map((text) => Buffer.from(text, "base64"));
 
-/** The codec for what a message carries; nothing for one that no caller would be given. */
+/** The codec for the content of a message; nothing for one that no caller would receive. */
 function codecOf(message: Buffer): Codec | undefined {
   const { program, procedure, type, status } = readHeader(message);
   if (type === messageTypes.reply && status === messageStatus.error) return codecFor("error");
@@ -119,7 +119,7 @@ function attack(Reader: typeof XdrReader, rounds: number): Findings {
   for (let round = 0; round < rounds; round++) {
     const message = mutate(messages[round % messages.length] ?? Buffer.alloc(0), next);
     const outcome = read(message, Reader, 0x41);
-    // What lies outside a message must not matter. An over-read sees it.
+    // Bytes outside a message must not matter. An over-read sees them.
     if (!isDeepStrictEqual(outcome, read(message, Reader, 0x5a))) overReads++;
     if ("refused" in outcome) refused++;
     else {
@@ -130,7 +130,7 @@ function attack(Reader: typeof XdrReader, rounds: number): Findings {
   return { overReads, refused, accepted, largest };
 }
 
-test("the messages that a real daemon sent are read to the last byte", () => {
+test("reads the messages of a real daemon to the last byte", () => {
   expect(messages.length).toBeGreaterThan(90);
   for (const message of messages) {
     const codec = codecOf(message);
@@ -140,14 +140,14 @@ test("the messages that a real daemon sent are read to the last byte", () => {
   }
 });
 
-test("100,000 mutated messages: refused or read, nothing beyond their ends, memory bounded", () => {
+test("100,000 mutated messages are rejected or read, without over-reads and with bounded memory", () => {
   globalThis.gc?.();
   const before = process.memoryUsage.rss();
   const { overReads, refused, accepted, largest } = attack(XdrReader, 100_000);
   expect(overReads).toBe(0);
   expect(refused).toBeGreaterThan(10_000);
   expect(accepted).toBeGreaterThan(10_000);
-  // Every value stands for at least a byte: what is allocated cannot outgrow what was received.
+  // Every value stands for at least one byte: allocations cannot outgrow the received data.
   expect(largest).toBeLessThanOrEqual(1);
   expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 2 ** 20);
 }, 60_000);
@@ -156,7 +156,7 @@ test("the same attack finds a planted over-read", () => {
   expect(attack(PlantedOverRead, 2_000).overReads).toBeGreaterThan(0);
 });
 
-test("a connection that gets mutated messages fails its calls with a LibvirtError, or answers", async () => {
+test("a connection with mutated messages answers, or fails its calls with a LibvirtError", async () => {
   const next = random(2);
   const outcomes = await Promise.all(
     Array.from({ length: 300 }, async (_, round) => {

@@ -6,30 +6,32 @@ export type LibvirtErrorCode =
   | "LIBVIRT_REMOTE"
   /** The daemon sent something that the protocol does not allow. The connection is closed. */
   | "LIBVIRT_PROTOCOL"
-  /** An argument cannot be said in the protocol; nothing was sent. */
+  /** An argument cannot be encoded in the protocol; nothing was sent. */
   | "LIBVIRT_ARGUMENT"
   /** The connection could not be made. */
   | "LIBVIRT_CONNECT"
-  /** The daemon wants an authentication that this client does not have. */
+  /** The daemon requires an authentication that this client does not support. */
   | "LIBVIRT_AUTH"
-  /** The connection is closed, by us or by the daemon. Whether the call was carried out is not known. */
+  /**
+   * The connection is closed, by us or by the daemon. Whether the call was carried out is unknown.
+   */
   | "LIBVIRT_CLOSED"
   /** No answer in time. The daemon may still carry out the call. */
   | "LIBVIRT_TIMEOUT"
-  /** The caller's signal. The daemon may still carry out the call. */
+  /** The caller's signal was aborted. The daemon may still carry out the call. */
   | "LIBVIRT_ABORTED"
-  /** Too many calls wait already. */
+  /** Too many calls are already waiting. */
   | "LIBVIRT_BUSY";
 
-/** An error as libvirtd tells it. */
+/** An error reported by libvirtd. */
 export interface RemoteError {
-  /** libvirt's error number, as 42. */
+  /** libvirt's error number, such as 42. */
   readonly code: number;
-  /** Its name, as `noDomain`; `unknown` for a number that is newer than this client. */
+  /** Its name, such as `noDomain`; `unknown` for a number that is newer than this client. */
   readonly codeName: string;
-  /** Number of the part of libvirt that failed, as 10. */
+  /** Number of the part of libvirt that failed, such as 10. */
   readonly domain: number;
-  /** Its name, as `qemu`. */
+  /** Its name, such as `qemu`. */
   readonly domainName: string;
   /** 1 warning, 2 error. */
   readonly level: number;
@@ -47,9 +49,9 @@ export interface LibvirtErrorOptions extends ErrorOptions {
 export class LibvirtError extends Error {
   override readonly name = "LibvirtError";
   readonly code: LibvirtErrorCode;
-  /** The procedure that was called, as `domainGetInfo`. */
+  /** The procedure that was called, such as `domainGetInfo`. */
   readonly procedure: string | undefined;
-  /** The argument or field, as `dom.uuid`. */
+  /** The argument or field, such as `dom.uuid`. */
   readonly path: string | undefined;
   /** What the daemon said; only with the code `LIBVIRT_REMOTE`. */
   readonly remote: RemoteError | undefined;
@@ -66,7 +68,7 @@ export class LibvirtError extends Error {
     this.remote = remote;
   }
 
-  /** The same error as the outcome of one call, which it names. */
+  /** The same error as the result of one call, which it names. */
   during(procedure: string): LibvirtError {
     if (this.procedure !== undefined) return this;
     const { code, path, remote } = this;
@@ -74,7 +76,7 @@ export class LibvirtError extends Error {
     return new LibvirtError(code, `${procedure}: ${this.message}`, options);
   }
 
-  /** The error for what the daemon answered to a call. */
+  /** The error for the daemon's answer to a call. */
   static fromRemote(
     procedure: string | undefined,
     {

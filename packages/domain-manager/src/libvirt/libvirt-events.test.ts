@@ -19,7 +19,7 @@ async function connected(
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("an event reaches those who registered for it, with its fields", async () => {
+test("delivers an event to its subscribers, with its fields", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon);
   const all = await libvirt.subscribe(["lifecycle", "reboot"]);
@@ -39,7 +39,7 @@ test("an event reaches those who registered for it, with its fields", async () =
   ]);
 });
 
-test("an event in the same packet as the reply to its registration is not lost", async () => {
+test("keeps an event in the same packet as the reply to its registration", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon);
   const [connection] = daemon.connections;
@@ -48,7 +48,7 @@ test("an event in the same packet as the reply to its registration is not lost",
   connection.send = (reply) => {
     const parts: Buffer[] = [];
     connection.send = (message) => parts.push(message);
-    // One event too early, as a daemon with several threads may send it, and one right after.
+    // One event too early, as a multi-threaded daemon may send it, and one right after.
     connection.event("lifecycle", 1, { ...started, detail: 1 });
     connection.event("lifecycle", 1, { ...started, detail: 2 });
     connection.send = send;
@@ -59,7 +59,7 @@ test("an event in the same packet as the reply to its registration is not lost",
   expect((await events.next()).value).toMatchObject({ detail: 2 });
 });
 
-test("a reader that does not keep up learns how much it lost, and gets the newest", async () => {
+test("tells a slow reader how much it lost, and gives it the newest events", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon);
   const events = await libvirt.subscribe(["lifecycle"], { limit: 2 });
@@ -74,7 +74,7 @@ test("a reader that does not keep up learns how much it lost, and gets the newes
   expect((await events.next()).value).toMatchObject({ detail: 9 });
 });
 
-test("two who listen to the same share a registration, which goes with the last of them", async () => {
+test("two subscribers share a registration, which ends with the last of them", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon, { reconnect });
   const [first, second] = await Promise.all([
@@ -96,7 +96,7 @@ test("two who listen to the same share a registration, which goes with the last 
   expect(count("eventDeregister")).toBe(2);
 });
 
-test("a registration that the daemon refused is made anew for the next who asks", async () => {
+test("registers again for the next subscriber after the daemon refused", async () => {
   let refusals = 1;
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon);
@@ -115,7 +115,7 @@ test("a registration that the daemon refused is made anew for the next who asks"
   expect(daemon.calls.filter((call) => call.name === "eventRegister")).toHaveLength(2);
 });
 
-test("leaving the loop takes the registration back", async () => {
+test("removes the registration at the end of the loop", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon);
   const events = await libvirt.subscribe(["lifecycle", "reboot"]);
@@ -128,7 +128,7 @@ test("leaving the loop takes the registration back", async () => {
   expect(taken.map((call) => call.args)).toEqual([{ callback: 1 }, { callback: 2 }]);
 });
 
-test("without reconnect a lost connection fails calls and event streams, after what is left", async () => {
+test("without reconnect, a lost connection fails calls and, after pending events, event streams", async () => {
   const daemon = new FakeDaemon(() => undefined);
   const libvirt = await connected(daemon);
   const events = await libvirt.subscribe(["lifecycle"]);
@@ -165,7 +165,7 @@ test("with reconnect, streams resync on new registrations, and calls wait for th
   expect((await events.next()).value).toMatchObject({ type: "lifecycle" });
 });
 
-test("a lost connection, each attempt to make it again and its return are told", async () => {
+test("logs a lost connection, each attempt to reconnect, and its return", async () => {
   const clock = new ManualClock();
   const told: string[] = [];
   const tell =
@@ -200,7 +200,7 @@ test("a lost connection, each attempt to make it again and its return are told",
   expect(told).toEqual(["info libvirt: the connection is up again"]);
 });
 
-test("a call that was under way when the connection broke is not made again", async () => {
+test("does not repeat a call that was in flight when the connection broke", async () => {
   const daemon = new FakeDaemon(({ header, connection, name }) => {
     if (name === "domainDestroy") return void connection.end();
     return replyTo("connectGetHostname", header, { hostname: "h" });
@@ -213,7 +213,7 @@ test("a call that was under way when the connection broke is not made again", as
   expect(daemon.calls.filter((call) => call.name === "domainDestroy")).toHaveLength(1);
 });
 
-test("leaving the loop while there is no connection needs no connection", async () => {
+test("leaving the loop without a connection needs no connection", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon, { reconnect });
   const events = await libvirt.subscribe(["lifecycle"]);
@@ -227,7 +227,7 @@ test("leaving the loop while there is no connection needs no connection", async 
   expect(registered).toHaveLength(1);
 });
 
-test("closing while the connection is being made again ends the attempts", async () => {
+test("closing during a reconnect ends the attempts", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon, { reconnect });
   daemon.down = true;

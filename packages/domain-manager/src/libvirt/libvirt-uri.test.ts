@@ -44,7 +44,7 @@ test.each([
   expect(parseLibvirtUri(uri, environment)).toEqual({ name, endpoint });
 });
 
-test("root's certificates lie below /etc/pki, and pkipath names another folder", () => {
+test("finds root's certificates below /etc/pki; pkipath names another folder", () => {
   const root = { ...environment, uid: 0 };
   expect(parseLibvirtUri("qemu://h/system", root).endpoint).toMatchObject({
     verify: true,
@@ -56,7 +56,7 @@ test("root's certificates lie below /etc/pki, and pkipath names another folder",
 });
 
 test.each(["", "qemu", "qemu:/system", "qemu+ssh://h/system", "qemu://h:99999/system"])(
-  "%j is refused",
+  "rejects %j",
   (uri) => {
     expect(() => parseLibvirtUri(uri, environment)).toThrow(
       expect.objectContaining({ code: "LIBVIRT_ARGUMENT", path: "uri" }),

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { LibvirtError } from "./libvirt-error.ts";
 
-/** Where a libvirtd is reached, and what it is asked to open there. */
+/** How to reach a libvirtd, and what to open there. */
 export interface LibvirtTarget {
   /** The URI that the daemon opens: without transport, host and our own parameters. */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface LibvirtTarget {
 
 /** Where a libvirtd listens. */
 export type LibvirtEndpoint =
-  /** The first of the paths at which there is a socket. */
+  /** The first path that has a socket is used. */
   | { readonly transport: "unix"; readonly paths: readonly string[] }
   | { readonly transport: "tcp"; readonly host: string; readonly port: number }
   | {
@@ -23,21 +23,21 @@ export type LibvirtEndpoint =
       readonly files: { readonly ca: string; readonly certificate: string; readonly key: string };
     };
 
-/** What the look-up of default paths depends on. */
+/** What the lookup of default paths depends on. */
 export interface UriEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly uid: number;
   readonly home: string;
 }
 
-/** Parameters that are meant for the client and not passed on. */
+/** Parameters for the client, which are not passed on. */
 const ownParameters = ["socket", "mode", "pkipath", "no_verify"];
 
 /**
  * Reads a libvirt connection URI: `driver[+transport]://[host][:port]/path[?parameters]`.
  *
- * Without a host the transport is `unix`, with one it is `tls`, as libvirt has it. `tcp` neither encrypts nor
- * authenticates. What needs another program, as `ssh`, is refused.
+ * Without a host the transport is `unix`, with one it is `tls`, as in libvirt. `tcp` neither
+ * encrypts nor authenticates. What needs another program, such as `ssh`, is refused.
  */
 export function parseLibvirtUri(
   uri: string,
@@ -57,7 +57,7 @@ export function parseLibvirtUri(
 
 function parseRest(uri: string, rest: string): URL {
   try {
-    // A scheme for which a host may be absent and is not changed.
+    // A scheme for which a host may be absent and stays unchanged.
     return new URL(`libvirt://${rest}`);
   } catch (cause) {
     throw invalid(uri, "host, port or path cannot be read", cause);
@@ -72,7 +72,7 @@ function endpointOf(
   environment: UriEnvironment,
 ): LibvirtEndpoint {
   const { searchParams } = url;
-  // An address of IPv6 stands in brackets in a URL and without them in a socket call.
+  // An IPv6 address is in brackets in a URL and without them in a socket call.
   const host = url.hostname.replace(/^\[|\]$/g, "") || "localhost";
   switch (transport) {
     case "unix": {
@@ -98,7 +98,7 @@ function endpointOf(
   }
 }
 
-/** The daemon of the driver alone, as newer distributions have it, before the one for all drivers. */
+/** The daemon of this driver, as newer distributions have it, before the one for all drivers. */
 function defaultSockets(driver: string, session: boolean, { env, home }: UriEnvironment): string[] {
   const runtime = env["XDG_RUNTIME_DIR"] ?? join(home, ".cache");
   const directory = session ? join(runtime, "libvirt") : "/run/libvirt";

@@ -16,7 +16,7 @@ async function connected(
   return libvirt;
 }
 
-/** A daemon that answers nothing; the test answers when it likes. */
+/** A daemon that does not answer by itself; the test does. */
 function silent(): { daemon: FakeDaemon; asked: ReceivedCall[] } {
   const asked: ReceivedCall[] = [];
   const daemon = new FakeDaemon((call) => {
@@ -33,7 +33,7 @@ function answer(call: ReceivedCall | undefined, hostname: string): void {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("connecting authenticates, then opens the name without our own parts of the URI", async () => {
+test("authenticates, then opens the name without our own parts of the URI", async () => {
   const daemon = new FakeDaemon();
   await connected(daemon, { uri: "qemu+unix:///session?socket=/x", flags: ["readOnly"] });
   expect(daemon.calls.map(({ name, args }) => ({ name, args }))).toEqual([
@@ -62,7 +62,7 @@ test("at most four calls are in flight; the rest wait, and domains take turns", 
   expect(uuids.slice(4).sort()).toEqual([other.uuid, dom.uuid].sort());
 });
 
-test("answers are matched by number, not by order", async () => {
+test("matches answers by number, not by order", async () => {
   const { daemon, asked } = silent();
   const libvirt = await connected(daemon);
   const calls = ["a", "b", "c"].map(() => libvirt.call("connectGetHostname"));
@@ -71,7 +71,7 @@ test("answers are matched by number, not by order", async () => {
   expect(await Promise.all(calls)).toEqual([0, 1, 2].map((i) => ({ hostname: `host${i}` })));
 });
 
-test("a call that is given up fails at once, keeps its place, and its late answer is dropped", async () => {
+test("an abandoned call fails at once, keeps its place, and its late answer is dropped", async () => {
   const { daemon, asked } = silent();
   const libvirt = await connected(daemon, { maxInFlight: 1 });
   const controller = new AbortController();
@@ -92,7 +92,7 @@ test("a call that is given up fails at once, keeps its place, and its late answe
   expect(await next).toEqual({ hostname: "mine" });
 });
 
-test("a call that is given up while it waits for its turn is never sent", async () => {
+test("never sends a call that was abandoned in the queue", async () => {
   const { daemon, asked } = silent();
   const libvirt = await connected(daemon, { maxInFlight: 1 });
   const first = libvirt.call("connectGetHostname");
@@ -107,7 +107,7 @@ test("a call that is given up while it waits for its turn is never sent", async 
   expect(asked).toHaveLength(1);
 });
 
-test("more calls than may wait are refused", async () => {
+test("rejects calls above the queue limit", async () => {
   const { daemon } = silent();
   const libvirt = await connected(daemon, { maxInFlight: 1, maxQueued: 2 });
   const calls = Array.from({ length: 4 }, () => libvirt.call("connectGetHostname"));
@@ -115,7 +115,7 @@ test("more calls than may wait are refused", async () => {
   await expect(calls[3]).rejects.toMatchObject({ code: "LIBVIRT_BUSY" });
 });
 
-test("the daemon's error has its number, domain, level and the procedure", async () => {
+test("an error of the daemon has its number, domain, level and the procedure", async () => {
   const daemon = new FakeDaemon(({ header }) => errorReply(header));
   const libvirt = await connected(daemon);
   await expect(libvirt.call("domainLookupByName", { name: "x" })).rejects.toMatchObject({
@@ -134,7 +134,7 @@ function errorReply({ serial, procedure }: { serial: number; procedure: number }
   return message;
 }
 
-test("an argument that does not fit is refused with the procedure and the field, and nothing is sent", async () => {
+test("rejects an invalid argument with the procedure and the field, and sends nothing", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon);
   const before = daemon.calls.length;
@@ -152,7 +152,7 @@ test("an argument that does not fit is refused with the procedure and the field,
   expect(daemon.calls).toHaveLength(before);
 });
 
-test("closing fails what waits, ends event streams, and can be done twice", async () => {
+test("closing fails waiting calls, ends event streams, and can be repeated", async () => {
   const { daemon } = silent();
   const libvirt = await connected(daemon);
   const events = await libvirt.subscribe(["lifecycle"]);
@@ -169,7 +169,7 @@ test("closing fails what waits, ends event streams, and can be done twice", asyn
   });
 });
 
-test("a daemon that wants another authentication is refused with what to do", async () => {
+test("explains what to do if the daemon requires another authentication", async () => {
   const daemon = new FakeDaemon();
   const dial: LibvirtOptions["dial"] = async (...args) => {
     const socket = await daemon.dial(...args);
@@ -186,7 +186,7 @@ test("a daemon that wants another authentication is refused with what to do", as
   });
 });
 
-test("a connection that is not open in time fails", async () => {
+test("fails if the connection does not open in time", async () => {
   const dial: LibvirtOptions["dial"] = (_, { signal }) =>
     new Promise((_, reject) =>
       signal.addEventListener("abort", () => reject(signal.reason as Error)),
@@ -200,7 +200,7 @@ test("a connection that is not open in time fails", async () => {
   ).rejects.toMatchObject({ code: "LIBVIRT_ABORTED", cause: "no" });
 });
 
-test("a result is what the daemon sent", async () => {
+test("returns what the daemon sent", async () => {
   const daemon = new FakeDaemon(() => running);
   const libvirt = await connected(daemon);
   expect(await libvirt.call("domainGetInfo", { dom })).toEqual(running);

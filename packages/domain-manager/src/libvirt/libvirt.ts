@@ -27,28 +27,32 @@ import type { RpcStream } from "./rpc/rpc-stream.ts";
 
 /** How {@link connectLibvirt} connects. */
 export interface LibvirtOptions extends Observers {
-  /** As `qemu:///session` or `qemu+unix:///session?socket=/path`; see {@link parseLibvirtUri}. */
+  /**
+   * Such as `qemu:///session` or `qemu+unix:///session?socket=/path`; see {@link parseLibvirtUri}.
+   */
   readonly uri: string;
   readonly flags?: readonly Flag<"connectOpen">[];
   /**
-   * What happens when the connection is lost. By default nothing: calls fail and event streams throw. Else it is
-   * made again after these delays in milliseconds, which double from the first to the last. Calls that were
-   * under way fail in any case, for nobody knows whether they were carried out; new ones wait.
+   * What to do when the connection is lost. By default nothing: calls fail and event streams throw.
+   * Otherwise it reconnects after these delays in milliseconds, which double from the first to the
+   * last. Calls in flight fail in any case, because nobody knows whether they were carried out; new
+   * ones wait.
    */
   readonly reconnect?: false | { readonly firstDelay: number; readonly lastDelay: number };
   /**
-   * Sends a message after so many silent milliseconds and gives the connection up when that many are left
-   * unanswered. By default off on a unix socket, where a dead daemon shows at once, and 5 s and 5 elsewhere.
+   * Sends a message after this many silent milliseconds, and gives up the connection after this
+   * many unanswered messages. By default off on a unix socket, where a dead daemon is noticed at
+   * once; 5 s and 5 elsewhere.
    */
   readonly keepalive?: false | { readonly interval: number; readonly misses: number };
   /**
    * Calls that the daemon works on at a time. libvirtd stops reading a connection with more than
-   * `max_client_requests` (5 by default), and then answers no keepalive either. Default 4.
+   * `max_client_requests` (5 by default), and then does not answer keepalives either. Default 4.
    */
   readonly maxInFlight?: number;
-  /** Calls that wait for their turn; more are refused. Default 16384. */
+  /** Calls that may wait for their turn; more are refused. Default 16384. */
   readonly maxQueued?: number;
-  /** Milliseconds for the rest of a message whose beginning has come. Default 10 s. */
+  /** Milliseconds for the rest of a message after its beginning. Default 10 s. */
   readonly messageTimeout?: number;
   /** Milliseconds to connect, to authenticate and to open. Default 30 s. */
   readonly connectTimeout?: number;
@@ -62,7 +66,7 @@ export interface LibvirtOptions extends Observers {
 export interface SubscribeOptions {
   /** Only events of this domain. */
   readonly dom?: DomainRef;
-  /** Events that are kept for a slow reader. Default 1024. */
+  /** Events that are buffered for a slow reader. Default 1024. */
   readonly limit?: number;
 }
 
@@ -91,7 +95,7 @@ export async function connectLibvirt(options: LibvirtOptions): Promise<Libvirt> 
   return libvirt;
 }
 
-/** A connection to one libvirtd; made by {@link connectLibvirt}. */
+/** A connection to one libvirtd; created by {@link connectLibvirt}. */
 export class Libvirt implements AsyncDisposable {
   readonly #target: LibvirtTarget;
   readonly #options: LibvirtOptions;
@@ -125,10 +129,10 @@ export class Libvirt implements AsyncDisposable {
   }
 
   /**
-   * Calls a procedure; see the tables in `protocol/` for what each takes and answers.
+   * Calls a procedure; see the tables in `protocol/` for arguments and results.
    *
-   * Rejects with nothing but `LibvirtError`. Without a timeout a call fails after a minute, except those that
-   * answer only when long work is done.
+   * Rejects only with `LibvirtError`. Without a timeout a call fails after a minute, except those
+   * that answer only when long work is done.
    */
   async call<Name extends ProcedureName>(
     name: Name,
@@ -146,7 +150,10 @@ export class Libvirt implements AsyncDisposable {
     return (await connection.call(procedure, args ?? {}, rest)) as Result<Name>;
   }
 
-  /** Listens to events; resolves when the daemon has taken the registration, so that none is missed. */
+  /**
+   * Listens to events; resolves when the daemon has accepted the registration, so that none is
+   * missed.
+   */
   async subscribe<Type extends EventType>(
     types: readonly Type[],
     { dom, limit = 1024 }: SubscribeOptions = {},
@@ -158,7 +165,7 @@ export class Libvirt implements AsyncDisposable {
     return await this.#hub.subscribe(registries, types, dom, limit);
   }
 
-  /** Opens a console of a running domain, on a connection of its own, which ends with the stream. */
+  /** Opens a console of a running domain on a separate connection, which ends with the stream. */
   async openConsole(
     args: Arguments<"domainOpenConsole">,
     options: CallOptions = {},
@@ -166,7 +173,7 @@ export class Libvirt implements AsyncDisposable {
     return (await this.#stream("domainOpenConsole", args, options)).stream;
   }
 
-  /** Takes a picture of a domain's screen, on a connection of its own. */
+  /** Takes a picture of a domain's screen on a separate connection. */
   async screenshot(
     args: Arguments<"domainScreenshot">,
     options: CallOptions = {},
@@ -175,7 +182,7 @@ export class Libvirt implements AsyncDisposable {
     return { mime: (result as Result<"domainScreenshot">).mime, stream };
   }
 
-  /** Closes the connection: calls that wait fail, event streams end. Does nothing the second time. */
+  /** Closes the connection: waiting calls fail, event streams end. Does nothing the second time. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = new LibvirtError("LIBVIRT_CLOSED", "this client closed the connection");
@@ -185,7 +192,8 @@ export class Libvirt implements AsyncDisposable {
     this.#connection = undefined;
     if (!connection) return;
     if (connection.idle) {
-      // Lets the daemon end in order what belongs to the connection; if it does not answer, so be it.
+      // Lets the daemon clean up what belongs to the connection; it does not matter if it does not
+      // answer.
       await connection.call(prepared("connectClose"), {}, { timeout: 1_000 }).catch(() => {});
     }
     connection.close();
@@ -217,7 +225,7 @@ export class Libvirt implements AsyncDisposable {
   ): Promise<RpcConnection> {
     const { endpoint, name } = this.#target;
     const { maxInFlight = 4, maxQueued = 16_384, messageTimeout = 10_000, flags } = this.#options;
-    // The daemon does not speak before it is asked, so nothing comes in before there is a connection.
+    // The daemon does not speak first, so nothing arrives before there is a connection.
     const receive = (chunk: Buffer): void => connection?.receive(chunk);
     let connection: RpcConnection | undefined;
     const socket = await (this.#options.dial ?? dial)(endpoint, { signal, receive });
@@ -240,7 +248,7 @@ export class Libvirt implements AsyncDisposable {
   }
 
   #lost(error: LibvirtError | undefined): void {
-    // Until the first connection is up, the one who waits for it is told.
+    // Until the first connection is up, its caller gets the error.
     if (!this.#connection || !error) return;
     this.#connection = undefined;
     const { reconnect = false } = this.#options;
@@ -255,7 +263,7 @@ export class Libvirt implements AsyncDisposable {
       return;
     }
     this.#reconnecting = this.#reconnect(reconnect.firstDelay, reconnect.lastDelay);
-    // Whoever waits for it hears of the failure; nobody may be waiting.
+    // Whoever waits for it gets the failure; nobody may be waiting.
     this.#reconnecting.catch(() => {});
   }
 
@@ -268,7 +276,10 @@ export class Libvirt implements AsyncDisposable {
     }
   }
 
-  /** Registers events again before anybody can call: who reads "resync" and then asks misses nothing. */
+  /**
+   * Registers events again before anyone can call: a caller that reads "resync" and then asks
+   * misses nothing.
+   */
   async #tryAgain(): Promise<RpcConnection | undefined> {
     let ended = false;
     try {
@@ -276,7 +287,7 @@ export class Libvirt implements AsyncDisposable {
         onEvent: (header, message) => this.#hub.dispatch(header, message),
         onEnd: (error) => {
           ended = true;
-          // Before it is the connection, whoever opens it is told by a call that fails.
+          // Before it is the current connection, a failing call tells whoever opens it.
           this.#lost(error);
         },
       });
@@ -299,7 +310,7 @@ export class Libvirt implements AsyncDisposable {
     }
   }
 
-  /** Waits for a reconnect, no longer than the call itself may take. */
+  /** Waits for a reconnect, but no longer than the call itself may take. */
   async #whenConnected({ signal, timeout = 60_000 }: CallOptions): Promise<RpcConnection> {
     const reconnecting = this.#reconnecting;
     if (this.#closed || !reconnecting) {

@@ -39,7 +39,7 @@ beforeAll(async () => {
     connected(source),
     connected(target),
   ]);
-  // In 128 MiB a guest that dirties 48 of them kills its agent sooner or later.
+  // In 128 MiB, a guest that dirties 48 of them kills its agent sooner or later.
   dom = await startGuest(source, control, "vm1", { cmdline: "hb=none", memoryMiB: 256 });
   bootId = await inGuest(control, dom, "cat /proc/sys/kernel/random/boot_id");
 }, 120_000);
@@ -65,8 +65,8 @@ async function job(wanted: (stats: Result<"domainGetJobStats">) => boolean): Pro
 }
 
 /**
- * After a move the channel to the agent closes and opens again, some time later: the guest is asked until it
- * has answered, so the script must be one that may run twice.
+ * After a move the channel to the agent closes and opens again some time later. The guest is asked
+ * until it answers, so the script must be safe to run twice.
  */
 async function inMovedGuest(client: Libvirt, moved: DomainRef, script: string): Promise<string> {
   const end = Date.now() + 60_000;
@@ -102,7 +102,7 @@ test("a failed migration leaves the guest where it was", async () => {
   expect(await source.virsh("domstate", "vm1")).toBe("running");
 });
 
-test("how fast the guest writes is measured", async () => {
+test("measures how fast the guest writes", async () => {
   await control.call("domainStartDirtyRateCalc", { dom, seconds: 1 });
   const measured = 2;
   await expect
@@ -113,7 +113,7 @@ test("how fast the guest writes is measured", async () => {
     .toBe(measured);
 });
 
-test("speed and downtime are set, a job is watched and given up: the guest stays", async () => {
+test("sets speed and downtime, watches a job and aborts it: the guest stays", async () => {
   await control.call("domainMigrateSetMaxSpeed", { dom, bandwidth: 1 });
   expect((await control.call("domainMigrateGetMaxSpeed", { dom })).bandwidth).toBe(1n);
   expect(await source.virsh("migrate-getspeed", "vm1")).toBe("1");
@@ -139,7 +139,7 @@ test("speed and downtime are set, a job is watched and given up: the guest stays
   expect(await target.virsh("list", "--all", "--name")).toBe("");
 });
 
-test("peer to peer: the guest runs on at the target, iterations and the end are told", async () => {
+test("peer to peer: the guest runs at the target, and iterations and the end are reported", async () => {
   const stream = await control.subscribe(["migrationIteration", "jobCompleted", "lifecycle"]);
   const items = collect(stream);
   await long.call("domainMigratePerform", {
@@ -207,7 +207,7 @@ test("and back, managed by the client: begin, prepare, perform, finish, confirm"
   expect(await target.virsh("list", "--all", "--name")).toBe("");
 });
 
-test("post-copy: a guest that dirties its memory faster than it moves is switched over", async () => {
+test("post-copy: switches over a guest that dirties its memory faster than it moves", async () => {
   await inMovedGuest(control, dom, "pidof dirty || setsid dirty 48 >/dev/null 2>&1 &");
   const done = long.call("domainMigratePerform", {
     dom,

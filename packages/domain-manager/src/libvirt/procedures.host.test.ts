@@ -67,7 +67,7 @@ async function file(name: string, content: string): Promise<string> {
 }
 
 describe("connection and node", () => {
-  test("versions, names and limits are those of virsh", async () => {
+  test("versions, names and limits agree with virsh", async () => {
     const version = async (name: "connectGetVersion" | "connectGetLibVersion"): Promise<string> => {
       const number = (await libvirt.call(name)).version;
       return `${number / 1_000_000n}.${(number / 1000n) % 1000n}.${number % 1000n}`;
@@ -83,14 +83,14 @@ describe("connection and node", () => {
     const program = "import libvirt, sys; print(libvirt.open(sys.argv[1]).getMaxVcpus('qemu'))";
     const { maxVcpus } = await libvirt.call("connectGetMaxVcpus", { type: "qemu" });
     expect(`${maxVcpus}\n`).toBe(await runProgram("/usr/bin/python3", ["-c", program, daemon.uri]));
-    // VIR_DRV_FEATURE_PROGRAM_KEEPALIVE is 10; it is not asked on a connection that is used.
+    // VIR_DRV_FEATURE_PROGRAM_KEEPALIVE is 10; it is not asked on a connection in use.
     const second = await connectLibvirt({ uri: daemon.uri });
     expect((await second.call("connectSupportsFeature", { feature: 10 })).supported).toBe(true);
     await second.close();
     called.add("connectSupportsFeature").add("connectClose");
   });
 
-  test("capabilities are those of virsh, letter for letter", async () => {
+  test("capabilities agree with virsh, byte for byte", async () => {
     const { capabilities } = await libvirt.call("connectGetCapabilities");
     expect(capabilities.trimEnd()).toBe(await daemon.virsh("capabilities"));
     const ofDomain = await libvirt.call("connectGetDomainCapabilities", {
@@ -103,7 +103,7 @@ describe("connection and node", () => {
     );
   });
 
-  test("CPU models, comparison and baseline are those of virsh", async () => {
+  test("CPU models, comparison and baseline agree with virsh", async () => {
     const arch = "x86_64";
     const { models } = await libvirt.call("connectGetCpuModelNames", { arch, needResults: true });
     expect(models.join("\n")).toBe(await daemon.virsh("cpu-models", arch));
@@ -133,7 +133,7 @@ describe("connection and node", () => {
     expect(await daemon.virsh("cpu-compare", one).catch(String)).toContain(result);
   });
 
-  test("node info, devices and free memory are those of virsh", async () => {
+  test("node info, devices and free memory agree with virsh", async () => {
     const info = await libvirt.call("nodeGetInfo");
     expect(table(await daemon.virsh("nodeinfo"))).toMatchObject({
       "CPU model": info.model,
@@ -158,7 +158,7 @@ describe("connection and node", () => {
     expect(xml.trimEnd()).toBe(await daemon.virsh("nodedev-dumpxml", name));
   });
 
-  test("secrets are kept, found, read and removed as virsh sees them", async () => {
+  test("virsh sees how secrets are kept, found, read and removed", async () => {
     const { secret } = await libvirt.call("secretDefineXml", {
       xml: "<secret ephemeral='no' private='no'><usage type='ceph'><name>key 1</name></usage></secret>",
     });
@@ -181,7 +181,7 @@ describe("connection and node", () => {
 });
 
 describe("domain", () => {
-  test("look-ups agree, and one that fails has libvirt's error", async () => {
+  test("lookups agree, and a failed one has libvirt's error", async () => {
     const { name, uuid, id } = dom;
     expect(await libvirt.call("domainLookupByName", { name })).toEqual({ dom });
     expect(await libvirt.call("domainLookupByUuid", { uuid })).toEqual({ dom });
@@ -199,7 +199,7 @@ describe("domain", () => {
     });
   });
 
-  test("XML, info, state and persistence are those of virsh", async () => {
+  test("XML, info, state and persistence agree with virsh", async () => {
     const { xml } = await libvirt.call("domainGetXmlDesc", { dom });
     expect(xml.trimEnd()).toBe(await daemon.virsh("dumpxml", "vm1"));
     const inactive = await libvirt.call("domainGetXmlDesc", { dom, flags: ["inactive", "secure"] });
@@ -229,7 +229,7 @@ describe("domain", () => {
     expect(await daemon.virsh("domstate", "vm1", "--reason")).toBe("running (unpaused)");
   });
 
-  test("metadata goes in and out", async () => {
+  test("writes and reads metadata", async () => {
     const uri = "http://example.org/virtkit";
     const element = { dom, type: "element", uri } as const;
     await libvirt.call("domainSetMetadata", {
@@ -248,7 +248,7 @@ describe("domain", () => {
     });
   });
 
-  test("devices are plugged in, changed and taken out", async () => {
+  test("plugs in, changes and removes devices", async () => {
     const path = await createImage(daemon, "extra.img", "raw", "4M");
     const disk = (serial: string): string => `<disk type='file' device='disk'>
       <driver name='qemu' type='raw' ${serial}/><source file='${path}'/>
@@ -270,7 +270,7 @@ describe("domain", () => {
     while ((await daemon.virsh(command, "vm1")).includes(text)) await sleep(50);
   }
 
-  test("vCPUs and memory", async () => {
+  test("changes vCPUs and memory", async () => {
     await libvirt.call("domainSetVcpus", { dom, count: 2, flags: ["live"] });
     const flags = ["live"] as const;
     expect((await libvirt.call("domainGetVcpusFlags", { dom, flags })).count).toBe(2);
@@ -301,7 +301,7 @@ describe("domain", () => {
     expect(String(available)).toBe(told["available"]);
   });
 
-  test("statistics of all domains are those of domstats", async () => {
+  test("statistics of all domains agree with domstats", async () => {
     const { records } = await libvirt.call("connectGetAllDomainStats", {
       domains: [dom],
       stats: ["state", "balloon", "interface", "block", "vcpu"],
@@ -311,7 +311,7 @@ describe("domain", () => {
       .flatMap((line) => (/^\s+(\S+?)=(.*)$/.exec(line)?.slice(1) ? [line.trim().split("=")] : []));
     const [record] = records;
     expect(record?.dom).toMatchObject({ name: "vm1" });
-    // What moves between two questions is compared by name, what does not also by value.
+    // Values that change between two questions are compared by name, others also by value.
     for (const [name = "", value = ""] of told) {
       expect(Object.keys(record?.params ?? {})).toContain(name);
       if (/^(state|balloon\.maximum|net\.(count|0\.name))/.test(name)) {
@@ -322,7 +322,7 @@ describe("domain", () => {
     expect(record?.params["block.0.name"]).toBe("vda");
   });
 
-  test("interface statistics are counted", async () => {
+  test("counts interface statistics", async () => {
     const nic = /<target dev='([^']+)'/.exec(await daemon.virsh("dumpxml", "vm1"))?.[1] ?? "";
     const ask = libvirt.call("domainInterfaceStats", { dom, device: "52:54:00:00:00:01" });
     const ours = await ask.catch((error) => error.remote.message);
@@ -333,9 +333,11 @@ describe("domain", () => {
   test("keys reach the guest", async () => {
     const keys = { dom, codeset: "linux", holdTime: 10, keycodes: [29, 30] } as const;
     await inGuest(libvirt, dom, "for e in /dev/input/event*; do cat $e >> /tmp/keys 2>&1 & done");
-    await libvirt.call("domainSendKey", keys);
-    // Two keys go down and up again, each with a mark behind it, of 24 bytes each.
-    while (Number(await inGuest(libvirt, dom, "cat /tmp/keys | wc -c")) < 192) await sleep(50);
+    // Two keys go down and up again, each followed by a mark, 24 bytes each. They are sent again: at first nobody may listen yet.
+    while (Number(await inGuest(libvirt, dom, "cat /tmp/keys | wc -c")) < 192) {
+      await libvirt.call("domainSendKey", keys);
+      await sleep(50);
+    }
   });
 
   test("a screenshot comes as a picture", async () => {
@@ -351,7 +353,7 @@ describe("domain", () => {
     expect(picture.length).toBeGreaterThan(100);
   });
 
-  test("a console is written and read, and a second one must insist", async () => {
+  test("writes and reads a console; a second client must insist", async () => {
     const console = await libvirt.openConsole({ dom });
     called.add("domainOpenConsole");
     await console.write("\necho virt$((6*7))kit\n");
@@ -372,7 +374,7 @@ describe("domain", () => {
     await second[Symbol.asyncDispose]();
   });
 
-  test("memory is dumped to a file", async () => {
+  test("dumps memory to a file", async () => {
     const to = `${daemon.directory}/core`;
     await libvirt.call("domainCoreDump", { dom, to, format: "raw", flags: ["memoryOnly"] });
     expect((await readFile(to)).subarray(0, 4).toString("latin1")).toBe("\x7fELF");
@@ -387,7 +389,7 @@ describe("domain", () => {
 });
 
 describe("disks", () => {
-  test("size and statistics are those of virsh", async () => {
+  test("size and statistics agree with virsh", async () => {
     const { capacity, physical } = await libvirt.call("domainGetBlockInfo", { dom, path: "vda" });
     expect(table(await daemon.virsh("domblkinfo", "vm1", "vda"))).toMatchObject({
       Capacity: String(capacity),
@@ -421,7 +423,7 @@ describe("disks", () => {
     expect(table(await daemon.virsh("domblkinfo", "vm1", "vdb"))["Capacity"]).toBe("12582912");
   });
 
-  test("a copy is made, slowed, watched and given up", async () => {
+  test("starts a copy, slows it down, watches it and aborts it", async () => {
     const file = await createImage(daemon, "copy.img", "raw", "16M");
     await libvirt.call("domainBlockCopy", {
       dom,
@@ -442,7 +444,7 @@ describe("disks", () => {
 });
 
 describe("guest agent", () => {
-  test("addresses, names, file systems and users are those of virsh", async () => {
+  test("addresses, names, file systems and users agree with virsh", async () => {
     const { interfaces } = await libvirt.call("domainInterfaceAddresses", { dom, source: "agent" });
     const told = await daemon.virsh("domifaddr", "vm1", "--source", "agent");
     const nic = interfaces.find(({ hardwareAddress }) => hardwareAddress === "52:54:00:00:00:01");
@@ -469,7 +471,7 @@ describe("guest agent", () => {
     expect(vcpus.params["vcpus"]).toBe(toldVcpus["vcpus"]);
   });
 
-  test("file systems are frozen and thawed", async () => {
+  test("freezes and thaws file systems", async () => {
     const mountpoints: string[] = [];
     expect(await libvirt.call("domainFreeze", { dom, mountpoints })).toEqual({ fileSystems: 1 });
     await expect(libvirt.call("domainFreeze", { dom, mountpoints })).rejects.toMatchObject({
@@ -478,7 +480,7 @@ describe("guest agent", () => {
     expect(await libvirt.call("domainThaw", { dom, mountpoints })).toEqual({ fileSystems: 1 });
   });
 
-  test("the guest's clock is set and read", async () => {
+  test("sets and reads the guest's clock", async () => {
     await libvirt.call("domainSetTime", { dom, seconds: 2_000_000_000, nanoseconds: 0 });
     const { seconds } = await libvirt.call("domainGetTime", { dom });
     expect(Number(seconds)).toBeGreaterThanOrEqual(2_000_000_000);
@@ -488,7 +490,7 @@ describe("guest agent", () => {
     );
   });
 
-  test("an answer that does not come in time is the caller's timeout", async () => {
+  test("a missing answer is the caller's timeout", async () => {
     const command = '{"execute":"guest-exec","arguments":{"path":"/nowhere"}}';
     await expect(
       libvirt.call("qemuAgentCommand", { dom, command, timeout: 5 }),
@@ -503,7 +505,7 @@ describe("the end of a domain", () => {
     expect(await daemon.virsh("domjobinfo", "vm1")).toMatch(/^Job type:\s+None/);
   });
 
-  test("reset and reboot start the guest anew, shutdown and destroy end it", {
+  test("reset and reboot restart the guest; shutdown and destroy end it", {
     timeout: 300_000,
   }, async () => {
     const boot = (): Promise<string> =>
@@ -526,7 +528,7 @@ describe("the end of a domain", () => {
     expect(await daemon.virsh("list", "--all", "--name")).toBe("");
   });
 
-  test("every procedure but those of a migration has been called", () => {
+  test("every procedure has been called, except those of a migration", () => {
     called.add("eventRegister").add("eventDeregister"); // events.host.test.ts
     const elsewhere = ["authPolkit", ...Object.keys(migrationProcedures)];
     const missing = Object.keys(procedures).filter(

@@ -28,7 +28,7 @@ afterAll(async () => {
   await runProgram("rm", ["-rf", pki]);
 });
 
-/** A CA, certificates of the server and of a client, and a client of a CA that nobody knows. */
+/** A CA, certificates of the server and of a client, and a client of an unknown CA. */
 const certificates = `
   chmod 755 .
   ca() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -keyout $1.key -out $1.pem 2>/dev/null; }
@@ -51,7 +51,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-test("the test driver, by unix socket, by TCP and by TLS, is one and the same", async () => {
+test("the test driver is the same by unix socket, TCP and TLS", async () => {
   const uris = [
     `test+unix:///default?socket=${daemon.socket}`,
     `test+tcp://127.0.0.1:${ports[0]}/default`,
@@ -73,17 +73,17 @@ test("the test driver, by unix socket, by TCP and by TLS, is one and the same", 
   }
 });
 
-test("a client of an unknown CA is not let in", async () => {
+test("rejects a client of an unknown CA", async () => {
   const uri = `test+tls://localhost:${ports[1]}/default?pkipath=${pki}/other`;
   await expect(connectLibvirt({ uri })).rejects.toMatchObject({ name: "LibvirtError" });
 });
 
-test("a daemon that is not who it should be is not spoken to", async () => {
+test("does not speak to a daemon with the wrong identity", async () => {
   const uri = `test+tls://127.0.0.2:${ports[1]}/default?pkipath=${pki}`;
   await expect(connectLibvirt({ uri })).rejects.toMatchObject({ code: "LIBVIRT_CONNECT" });
 });
 
-test("a daemon refuses what it cannot open, with its own words", async () => {
+test("reports why a daemon refuses what it cannot open", async () => {
   const uri = `test+unix:///nowhere?socket=${daemon.socket}`;
   await expect(connectLibvirt({ uri })).rejects.toMatchObject({
     code: "LIBVIRT_REMOTE",
@@ -91,7 +91,7 @@ test("a daemon refuses what it cannot open, with its own words", async () => {
   });
 });
 
-test("a read-only connection may look and not touch", async () => {
+test("a read-only connection can read but not change", async () => {
   const uri = `test+unix:///default?socket=${daemon.socket}`;
   const libvirt = await connectLibvirt({ uri, flags: ["readOnly"] });
   onTestFinished(() => libvirt.close());

@@ -43,7 +43,7 @@ function room() {
   return { world, passwords, results, watch, clock };
 }
 
-test("the guest is told at first, when a Secret changes, and every five minutes", async () => {
+test("tells the guest at first, when a Secret changes, and every five minutes", async () => {
   const { world, passwords, results, watch, clock } = room();
   watch.follow(vmi);
   await clock.pass(60_000);
@@ -58,7 +58,7 @@ test("the guest is told at first, when a Secret changes, and every five minutes"
   expect(clock.pending).toBe(0);
 });
 
-test("after a failure it tries again, and says each outcome once", async () => {
+test("retries after a failure, and reports each outcome once", async () => {
   const { world, passwords, results, watch, clock } = room();
   world.online = false;
   watch.follow(vmi);
@@ -77,7 +77,7 @@ test("after a failure it tries again, and says each outcome once", async () => {
   ]);
 });
 
-test("a VMI without credentials for the agent is not watched", async () => {
+test("does not watch a VMI without credentials for the agent", async () => {
   const { watch, clock } = room();
   watch.follow({ spec: { domain: { devices: {} } } });
   expect(clock.pending).toBe(0);

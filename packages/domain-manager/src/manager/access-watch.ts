@@ -7,7 +7,9 @@ import { planAccess } from "../disks/access/plan-access.ts";
 import { agentSecretNames } from "../disks/mounted-secret-names.ts";
 import type { MountedSecrets } from "../disks/mounted-secrets.ts";
 
-/** Milliseconds between two looks at the mounted Secrets, and after which the guest is told anyway. */
+/**
+ * Milliseconds between two checks of the mounted Secrets, and after which the guest is told anyway.
+ */
 const checkInterval = 15_000;
 const resyncInterval = 300_000;
 
@@ -16,21 +18,21 @@ export interface AccessWatchOptions {
   /** Reads mounted Secrets by the names of their directories. */
   readonly readSecrets: (names: readonly string[]) => Promise<MountedSecrets>;
   readonly agent: () => Promise<AccessAgent>;
-  /** Told of every attempt that ended otherwise than the one before. */
+  /** Called for every attempt with another outcome than the one before. */
   readonly onResult: (result: AccessResult) => void;
   readonly clock: Clock;
 }
 
 /**
- * Brings SSH keys and passwords into a guest through its agent: at first, whenever the mounted Secrets or
- * the VMI change, and every five minutes, for the guest may have changed them. After a failure it tries
- * again at the next look.
+ * Brings SSH keys and passwords into a guest through its agent: at first, whenever the mounted
+ * Secrets or the VMI change, and every five minutes, because the guest may have changed them. After
+ * a failure it tries again at the next check.
  */
 export class AccessWatch {
   readonly #options: AccessWatchOptions;
   #vmi: VirtualMachineInstance | undefined;
   #running: AbortController | undefined;
-  /** What the guest was last told with success, and when. */
+  /** What the guest was last told successfully, and when. */
   #told: { readonly digest: string; readonly at: number } | undefined;
   #last: AccessResult | undefined;
 
@@ -76,7 +78,7 @@ export class AccessWatch {
       this.#told = result.succeeded ? { digest, at: clock.now() } : undefined;
       this.#report(result);
     } catch (error) {
-      // Neither the disk's nor the domain's errors hold a secret.
+      // Errors of disk and domain contain no secrets.
       const message = error instanceof Error ? error.message : "the credentials cannot be read";
       this.#report({ succeeded: false, message });
     }
@@ -91,7 +93,7 @@ export class AccessWatch {
   }
 }
 
-/** Tells whether anything has changed, without keeping the secrets. */
+/** Detects changes without keeping the secrets. */
 function digestOf({ spec }: VirtualMachineInstance, secrets: MountedSecrets): string {
   const hash = createHash("sha256").update(JSON.stringify(spec.accessCredentials ?? []));
   for (const [directory, files] of secrets) {

@@ -38,7 +38,7 @@ test.each([
   expect(await apply(change)).toEqual([[procedure, device]]);
 });
 
-test("sizes and counts are set in the guest's units", async () => {
+test("sets sizes and counts in the guest's units", async () => {
   expect(await apply({ kind: "resize-disk", disk, bytes: 2 ** 30 })).toEqual([
     ["domainBlockResize", { disk: "sda", size: 2n ** 30n, flags: ["bytes"] }],
   ]);
@@ -47,7 +47,7 @@ test("sizes and counts are set in the guest's units", async () => {
   ]);
 });
 
-test("a device that is kept and not running, or neither, is no obstacle to its removal", async () => {
+test("removes a device that is only in the live or only in the kept domain, or in neither", async () => {
   const missing = (flags: unknown): object =>
     Array.isArray(flags) && flags.includes("config")
       ? { error: [deviceMissing, "device not found"] }
@@ -61,7 +61,7 @@ test("a device that is kept and not running, or neither, is no obstacle to its r
   await expect(apply(change, { domainDetachDevice: other })).rejects.toThrow("no memory");
 });
 
-test("CPUs are pinned; one that is not plugged in gets its place for later", async () => {
+test("pins CPUs; one that is not plugged in gets its place for later", async () => {
   const cputune = {
     vcpupin: [
       { vcpu: 0, cpuset: "2" },
@@ -87,7 +87,7 @@ test("CPUs are pinned; one that is not plugged in gets its place for later", asy
   ]);
 });
 
-test("what cannot be done while the guest runs is not tried", async () => {
+test("does not try what cannot be done while the guest runs", async () => {
   expect(await apply({ kind: "change-element", path: "os" })).toEqual([]);
   expect(await apply({ kind: "set-memory-limit", from: 1, to: 2 })).toEqual([]);
 });

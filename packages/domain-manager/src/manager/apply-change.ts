@@ -14,10 +14,10 @@ export interface ChangeTarget {
   readonly running: Domain;
 }
 
-/** Now, and in what libvirt keeps of the domain. */
+/** Now, and in the persistent domain. */
 const both = ["live", "config"] as const;
 
-/** Makes one change to a running guest. One that is made already changes nothing. */
+/** Applies one change to a running guest. Repeating it changes nothing. */
 export async function applyChange(
   target: ChangeTarget,
   change: DomainChange,
@@ -52,7 +52,7 @@ export async function applyChange(
     case "set-memory":
       return await setMemory(target, BigInt(change.to), options);
     case "set-metadata":
-      // Only the grace period, which whoever shuts the guest down has from the VMI.
+      // Only the grace period, which the shutdown takes from the VMI.
       return;
     case "change-disk":
     case "change-interface":
@@ -84,8 +84,8 @@ async function update(
 }
 
 /**
- * The guest lets go of a device when it likes; libvirt waits some seconds for it. A device that is only in
- * one of the two, the running guest and what is kept of it, is taken out of that one.
+ * The guest releases a device when it likes; libvirt waits some seconds for it. A device that is
+ * only in the running guest, or only in the persistent domain, is removed from that one.
  */
 async function detach(
   { libvirt, dom }: ChangeTarget,
@@ -123,7 +123,7 @@ async function setMemory(
   const { how, device } = memoryPlug(running, to);
   const xml = toDeviceXml("other", device);
   if (how === "attach") await attach({ libvirt, dom, running }, xml, options);
-  // What is kept of the domain has no size that is requested.
+  // The persistent domain has no requested size.
   else await libvirt.call("domainUpdateDevice", { dom, xml, flags: ["live"] }, options);
 }
 
@@ -137,7 +137,7 @@ async function pinCpus(
     try {
       await libvirt.call("domainPinVcpu", { ...args, flags: both }, options);
     } catch (error) {
-      // One that is not plugged in has no thread yet; it gets its place when it comes.
+      // A vCPU that is not plugged in has no thread yet; it gets its place when it is.
       if (!isLibvirtError(error, "invalidArg")) throw error;
       await libvirt.call("domainPinVcpu", { ...args, flags: ["config"] }, options);
     }

@@ -14,7 +14,7 @@ const dom = { name: "ns_vm", uuid: "u", id: 1 };
 const call = { signal: new AbortController().signal, uninterrupted: () => ({}) };
 const withoutNetwork = { autoattachPodInterface: false };
 
-/** Changes a guest that runs as one VMI says into one that another says. */
+/** Changes a running guest from one VMI's state to another's. */
 async function converge(
   before: VirtualMachineInstance,
   after: VirtualMachineInstance,
@@ -51,7 +51,7 @@ test("equal guests need nothing", async () => {
   expect(await converge(plain, plain)).toEqual({ pending: [], done: [] });
 });
 
-test("a disk is attached once its image is there", async () => {
+test("attaches a disk once its image exists", async () => {
   const waiting = await converge(plain, onScsi);
   expect(waiting.pending).toMatchObject([{ effect: "retry" }]);
   expect(waiting.done).toEqual([]);
@@ -62,7 +62,7 @@ test("a disk is attached once its image is there", async () => {
   ]);
 });
 
-test("a device that the guest does not let go of is left for the next sync", async () => {
+test("leaves a device that the guest does not release for the next sync", async () => {
   const message = "Device scsi0 is already in the process of unplug";
   const refused = { domainDetachDevice: () => ({ error: [1, message] as const }) };
   const { pending } = await converge(onScsi, plain, refused, image);
@@ -71,7 +71,7 @@ test("a device that the guest does not let go of is left for the next sync", asy
   await expect(converge(onScsi, plain, broken, image)).rejects.toThrow("internal error");
 });
 
-test("an interface whose network the Pod does not have waits, and holds up nothing else", async () => {
+test("an interface without its network in the Pod waits, and holds up nothing else", async () => {
   const more = labVmi(identity, {
     domain: {
       devices: {
@@ -101,7 +101,7 @@ test("an interface whose network the Pod does not have waits, and holds up nothi
   ]);
 });
 
-test("what needs a restart is listed with the reason, and not done", async () => {
+test("lists what needs a restart with the reason, and does not do it", async () => {
   const other = structuredClone(plain);
   other.spec.domain.devices = { ...withoutNetwork, watchdog: { name: "w", i6300esb: {} } };
   const { pending, done } = await converge(plain, other);

@@ -23,8 +23,8 @@ import type { VerbCall } from "./verb-queue.ts";
 import { wantedDomain } from "./wanted-domain.ts";
 
 /**
- * Makes a running guest what its VMI wants, as far as that goes while it runs. Returns what is left, with
- * what each takes. A change that fails ends it; those before it stay made.
+ * Changes a running guest to match its VMI, as far as that is possible while it runs. Returns what
+ * is left, with what each change needs. A failed change ends it; earlier ones stay applied.
  */
 export async function convergeGuest(
   session: GuestSession,
@@ -55,7 +55,7 @@ function leftOver({ effect, summary, reason }: DomainChange): PendingChange {
   return { effect: effect === "live" ? "retry" : effect, summary, ...(reason ? { reason } : {}) };
 }
 
-/** Makes a change, unless it must wait for something; says for what. */
+/** Applies a change, unless it must wait; returns what it waits for. */
 async function attempt(
   target: ChangeTarget,
   change: DomainChange,
@@ -64,7 +64,7 @@ async function attempt(
 ): Promise<PendingChange | undefined> {
   const image = imageOf(change);
   if (image !== undefined && !(await isUsable(localPath(image)))) {
-    const reason = `${image} is not there yet, or cannot be read`;
+    const reason = `${image} does not exist yet, or cannot be read`;
     return { effect: "retry", summary: change.summary, reason };
   }
   try {
@@ -72,12 +72,12 @@ async function attempt(
     return undefined;
   } catch (error) {
     if (!isBeingUnplugged(error)) throw error;
-    const reason = "the guest was asked to let go of the device, and has not done so yet";
+    const reason = "the guest was asked to release the device, and has not done so yet";
     return { effect: "retry", summary: change.summary, reason };
   }
 }
 
-/** The image that must be there before a change is made. */
+/** The image that must exist before a change is applied. */
 function imageOf(change: DomainChange): string | undefined {
   if (change.kind !== "attach-disk" && change.kind !== "change-media") return undefined;
   const { source } = change.disk;
@@ -97,8 +97,8 @@ function isBeingUnplugged(error: unknown): boolean {
 }
 
 /**
- * The VMI without the interfaces that are new and whose network the Pod does not have yet: their links come
- * with a new Pod, or with a controller that plugs networks into this one.
+ * The VMI without new interfaces whose network the Pod does not have yet: their links come with a
+ * new Pod, or with a controller that plugs networks into this one.
  */
 function withoutMissingLinks(
   vmi: VirtualMachineInstance,

@@ -10,6 +10,6 @@ test.each([
   expect([...cpuMap(list)]).toEqual(bytes);
 });
 
-test.each(["", "x", "3-1", "0-99999", "^0", "-1"])("%j is no list of CPUs", (list) => {
+test.each(["", "x", "3-1", "0-99999", "^0", "-1"])("rejects %j as a list of CPUs", (list) => {
   expect(() => cpuMap(list)).toThrow(expect.objectContaining({ code: "DOMAIN_ARGUMENT" }));
 });

@@ -4,10 +4,10 @@ import { DomainManagerError } from "../domain-manager-error.ts";
 const mostCpus = 16_384;
 
 /**
- * A list of CPUs as libvirt writes it, `0-3,^2,8`, as a map: a bit for each CPU, the first in bit 0 of
+ * A CPU list in libvirt's format, `0-3,^2,8`, as a map: a bit for each CPU, the first in bit 0 of
  * byte 0.
  *
- * @throws DomainManagerError if it is no such list.
+ * @throws DomainManagerError if the list is invalid.
  */
 export function cpuMap(list: string): Uint8Array {
   const cpus = new Set<number>();

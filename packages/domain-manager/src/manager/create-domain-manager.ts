@@ -5,10 +5,10 @@ import type { DomainManagerOptions } from "./domain-manager-options.ts";
 import { domainName } from "./guest-domain.ts";
 
 /**
- * Makes the manager of one guest: begins to watch its domain, which need not be there, and does nothing else
- * until it is asked.
+ * Creates the manager of one guest. It begins to watch the guest's domain, which need not exist,
+ * and does nothing else until it is asked.
  *
- * Rejects with a `DomainManagerError` or `LibvirtError` where libvirt does not answer.
+ * Rejects with a `DomainManagerError` or `LibvirtError` if libvirt does not answer.
  */
 export async function createDomainManager(options: DomainManagerOptions): Promise<DomainManager> {
   const { libvirt, agentLibvirt = libvirt, identity, clock = realClock, qemuLog } = options;

@@ -12,7 +12,7 @@ import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { Caller } from "./guest-domain.ts";
 
-/** A domain that libvirt knows and that does not run. */
+/** A domain that is defined but does not run. */
 export interface DefinedGuest {
   readonly dom: DomainRef;
   /** As libvirt has it, with the addresses of all devices. */
@@ -20,9 +20,9 @@ export interface DefinedGuest {
 }
 
 /**
- * Defines a domain with room for devices that are plugged in later: first with placeholders, so that libvirt
- * gives every device the address that it also has in a guest with more cards, then without them and with
- * empty ports. A domain of this name that does not run is replaced.
+ * Defines a domain with room for hotplugged devices: first with placeholders, so that libvirt gives
+ * every device the address that it also has in a guest with more cards, then without them and with
+ * empty ports. An inactive domain with this name is replaced.
  */
 export async function defineGuest(
   libvirt: Caller,
@@ -66,8 +66,9 @@ async function define(
 }
 
 /**
- * A guest that can grow, for a libvirt before 10: that one wants a memory slot, though virtio-mem needs none,
- * and a NUMA cell, which newer ones add by themselves. Undefined for a guest that cannot grow.
+ * The domain of a guest that can grow, for a libvirt before 10, which requires a memory slot,
+ * although virtio-mem needs none, and a NUMA cell, which newer ones add themselves. Undefined for a
+ * guest that cannot grow.
  */
 function forOlderLibvirt(domain: Domain): Domain | undefined {
   const { maxMemory, cpu, vcpu, memory } = domain;

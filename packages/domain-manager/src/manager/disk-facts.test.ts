@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { diskFacts, takesDirectIo } from "./disk-facts.ts";
 import { localPaths } from "./launcher-files.ts";
 
-test("a file that is not there yet is tried by its directory, which stays as it was", async () => {
+test("tests the directory of a file that does not exist yet, and leaves it unchanged", async () => {
   const { path: directory } = await temporaryDirectory();
   await writeFile(`${directory}/there`, "x");
   const answer = await takesDirectIo(`${directory}/there`);
@@ -15,7 +15,7 @@ test("a file that is not there yet is tried by its directory, which stays as it 
   expect(await takesDirectIo(`${directory}/no/directory`)).toBe(false);
 });
 
-test("tmpfs takes no direct I/O, and what the node agent knows goes first", async () => {
+test("tmpfs supports no direct I/O, and the node agent's knowledge takes precedence", async () => {
   const { path: root } = await temporaryDirectory();
   const localPath = localPaths(names({ directories: { private: root } }), {});
   await mkdir(`${root}/vmi-disks/a`, { recursive: true });
@@ -32,7 +32,7 @@ test("tmpfs takes no direct I/O, and what the node agent knows goes first", asyn
   expect(found.isPreallocated(`${path}.other`)).toBe(false);
 });
 
-test("paths of the domain are found where this process has them", () => {
+test("finds paths of the domain where this process has them", () => {
   const own = names({ directories: { private: "/p", ephemeralDisks: "/e" } });
   const { private: state, share, ephemeralDisks } = names().directories;
   const localPath = localPaths(own, {});

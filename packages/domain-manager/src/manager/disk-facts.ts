@@ -7,15 +7,15 @@ import type { Domain, DomainDisk } from "@virtkit/converter/model";
 import { readImageInfo } from "../disks/image/read-image-info.ts";
 import type { LocalPath } from "./launcher-files.ts";
 
-/** What the storage below a domain's disks is like, by the paths in the domain. */
+/** Properties of the storage below a domain's disks, by the paths in the domain. */
 export interface DiskFacts {
   readonly takesDirectIo: (path: string) => boolean;
   readonly isPreallocated: (path: string) => boolean;
 }
 
 /**
- * Tries the storage of every disk of a domain. What the node agent knows of a path goes before what is
- * found here.
+ * Tests the storage of every disk of a domain. What the node agent knows about a path takes
+ * precedence.
  */
 export async function diskFacts(
   domain: Domain,
@@ -53,8 +53,8 @@ const create =
   constants.O_NOFOLLOW;
 
 /**
- * Whether a file can be opened past the page cache. For a file that is not there yet its directory is tried
- * with one of our own. What cannot be tried counts as no.
+ * Whether a file can be opened with direct I/O. If it does not exist yet, a temporary file in its
+ * directory is tested. What cannot be tested counts as no.
  */
 export async function takesDirectIo(path: string): Promise<boolean> {
   const opened = await canOpen(path, read);
@@ -63,7 +63,7 @@ export async function takesDirectIo(path: string): Promise<boolean> {
   try {
     return (await canOpen(probe, create)) === "ok";
   } finally {
-    // An empty file that stays is no reason to refuse a disk.
+    // A leftover empty file is no reason to refuse a disk.
     await rm(probe, { force: true }).catch(() => {});
   }
 }
@@ -78,7 +78,7 @@ async function canOpen(path: string, flags: number): Promise<string> {
   }
 }
 
-/** Whether all of an image has its place on the storage, so that a write cannot wait for more. */
+/** Whether an image is fully allocated, so that a write never waits for more space. */
 async function isPreallocated(path: string): Promise<boolean> {
   try {
     const file = await stat(path, { bigint: true });

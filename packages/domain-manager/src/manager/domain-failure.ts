@@ -7,7 +7,7 @@ import {
 } from "../domain-manager-error.ts";
 import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 
-/** libvirt's own words for what a caller may want to tell apart. */
+/** libvirt errors that a caller may want to distinguish. */
 const codeOfRemote: Readonly<Record<string, DomainManagerErrorCode>> = {
   noDomain: "DOMAIN_MISSING",
   operationInvalid: "DOMAIN_STATE",
@@ -17,7 +17,9 @@ const codeOfRemote: Readonly<Record<string, DomainManagerErrorCode>> = {
   agentCommandFailed: "DOMAIN_AGENT",
 };
 
-/** What a verb throws for whatever went wrong in it: the step is in the message, the rest in the cause. */
+/**
+ * The error that a verb throws for any failure: the step is in the message, the rest in the cause.
+ */
 export function domainFailure(verb: string, error: unknown): DomainManagerError {
   if (isDomainManagerError(error)) return error;
   const failed = (code: DomainManagerErrorCode, path?: string): DomainManagerError =>

@@ -11,8 +11,9 @@ import type { GuestIdentity } from "./run-right.ts";
 export interface DomainManagerOptions extends Observers {
   readonly libvirt: Libvirt;
   /**
-   * For calls that the guest's agent answers: libvirtd works on few calls of a connection at a time, and an
-   * agent that hangs keeps its call there. Default: `libvirt`, which such an agent can then occupy.
+   * For calls that the guest's agent answers: libvirtd works on only a few calls of a connection at
+   * a time, and a hanging agent keeps its call there. Default: `libvirt`, which such an agent can
+   * then occupy.
    */
   readonly agentLibvirt?: Libvirt;
   readonly identity: GuestIdentity;
@@ -20,13 +21,16 @@ export interface DomainManagerOptions extends Observers {
   readonly names?: Names;
   readonly clock?: Clock;
   readonly disks?: {
-    /** Owner of what is made for QEMU. Default: this process's own user. */
+    /** Owner of files that are created for QEMU. Default: this process's own user. */
     readonly owner?: FileOwner;
   };
-  /** What the node knows of PCI devices, for a guest that is told where its tagged devices are. Default: sysfs. */
+  /**
+   * What the node knows about PCI devices, for a guest that learns where its tagged devices are.
+   * Default: sysfs.
+   */
   readonly topology?: DeviceTopology;
   /** QEMU's log, which has the details of a panic. */
   readonly qemuLog?: string;
-  /** Told of every handoff of the timeline; also part of the events. */
+  /** Called for every handoff of the timeline; also part of the events. */
   readonly onStage?: (report: StageReport) => void;
 }

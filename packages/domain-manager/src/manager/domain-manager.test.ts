@@ -53,8 +53,8 @@ describe("no vCPU runs without a proof", () => {
   const proofs: Readonly<Record<string, () => MayRun>> = {
     "of another guest": () => proof({ vmiUid: "other" }),
     "of another Pod": () => proof({ podUid: "other" }),
-    "that is older than one that was seen": () => proof({ epoch: 4 }),
-    "that nobody made": () => ({ grant: proof().grant }) as MayRun,
+    "that is outdated": () => proof({ epoch: 4 }),
+    "that is forged": () => ({ grant: proof().grant }) as MayRun,
     "that is missing": () => undefined as unknown as MayRun,
   };
 
@@ -63,7 +63,7 @@ describe("no vCPU runs without a proof", () => {
   )("%s, with one %s", async (state, of) => {
     const fake = fakeDomain(states[state]);
     const manager = await managerOf(fake);
-    // Makes 5 the newest epoch that was seen; the guest is not paused, so nothing is resumed by it.
+    // Makes 5 the newest epoch that was seen; the guest is not paused, so this resumes nothing.
     const before = { ...fake.domain };
     Object.assign(fake.domain, { xml, state: "running" });
     await manager.unpause(proof());
@@ -76,7 +76,7 @@ describe("no vCPU runs without a proof", () => {
     expect(changes).toEqual([]);
   });
 
-  test("only one module calls what starts them", () => {
+  test("only one module calls what starts vCPUs", () => {
     const directory = new URL("../", import.meta.url);
     const files = readdirSync(directory, { recursive: true, encoding: "utf8" });
     const callers = files.filter(
@@ -91,7 +91,7 @@ describe("no vCPU runs without a proof", () => {
   });
 });
 
-test("a sync defines, starts and then changes nothing", async () => {
+test("a sync defines and starts a guest, then changes nothing", async () => {
   const fake = fakeDomain();
   const manager = await managerOf(fake);
   expect(await manager.syncVmi(request())).toMatchObject({ name: "ns_vm", state: "Running" });
@@ -104,7 +104,7 @@ test("a sync defines, starts and then changes nothing", async () => {
 
 /** The daemon is lost at each call in turn, before or after it has carried it out. */
 test.each(["before", "after"])(
-  "a crash %s any call is made good by the next sync, and the guest is started once",
+  "the next sync repairs a crash %s any call, and the guest starts once",
   async (when) => {
     for (let fatal = 1, reached = true; reached; fatal++) {
       const fake = fakeDomain();
@@ -142,7 +142,7 @@ test.each([1, 5])(
   },
 );
 
-test("a guest that is to start paused does", async () => {
+test("starts a guest paused if requested", async () => {
   const fake = fakeDomain();
   const manager = await managerOf(fake);
   const paused = { ...request().vmi, spec: { ...request().vmi.spec, startStrategy: "Paused" } };
@@ -151,7 +151,7 @@ test("a guest that is to start paused does", async () => {
   expect(fake.counts).toEqual({ begun: 1, resumed: 0 });
 });
 
-test("a guest whose threads are to be placed waits for the next sync, unless a user paused it", async () => {
+test("a guest whose threads must be placed waits for the next sync, unless a user paused it", async () => {
   const cpu = { cores: 1, dedicatedCpuPlacement: true, isolateEmulatorThread: true };
   const placed = labVmi(identity, { domain: { cpu, devices: { autoattachPodInterface: false } } });
   const cpus = [0, 1].map((id) => ({ id, siblings: [id] }));
@@ -170,13 +170,13 @@ test("a guest whose threads are to be placed waits for the next sync, unless a u
   expect(other.counts).toEqual({ begun: 1, resumed: 0 });
 });
 
-test("the domain of another VMI is not touched", async () => {
+test("does not touch the domain of another VMI", async () => {
   const fake = fakeDomain({ xml, state: "running", metadata: '<run vmi="other"/>' });
   const manager = await managerOf(fake);
   await expect(manager.syncVmi(request())).rejects.toMatchObject({ code: "DOMAIN_STATE" });
 });
 
-test.each(["name", "namespace", "uid"])("a VMI with another %s is refused", async (field) => {
+test.each(["name", "namespace", "uid"])("rejects a VMI with another %s", async (field) => {
   const manager = await managerOf(fakeDomain());
   const other = { ...request().vmi, metadata: { ...request().vmi.metadata, [field]: "x" } };
   await expect(manager.syncVmi(request({ vmi: other }))).rejects.toMatchObject({
@@ -185,7 +185,7 @@ test.each(["name", "namespace", "uid"])("a VMI with another %s is refused", asyn
   });
 });
 
-test("ending and deleting are done once and asked as often as one likes", async () => {
+test("ending and deleting take effect once and can be repeated", async () => {
   const fake = fakeDomain();
   const manager = await managerOf(fake);
   await manager.kill();
@@ -202,7 +202,7 @@ test("ending and deleting are done once and asked as often as one likes", async 
 });
 
 test.each(["pause", "reset", "softReboot", "stats", "screenshot", "users"] as const)(
-  "%s of a guest that is not there says so",
+  "%s of a missing guest says so",
   async (verb) => {
     const manager = await managerOf(fakeDomain());
     await expect(manager[verb]()).rejects.toMatchObject({ code: "DOMAIN_MISSING" });
@@ -210,7 +210,7 @@ test.each(["pause", "reset", "softReboot", "stats", "screenshot", "users"] as co
 );
 
 test.each(["relative", "/a/../b", "/a\0b", "", undefined, 7])(
-  "memory is not dumped to %j",
+  "does not dump memory to %j",
   async (path) => {
     const manager = await managerOf(fakeDomain({ xml, state: "running" }));
     await expect(manager.memoryDump({ path: path as never })).rejects.toMatchObject({

@@ -51,11 +51,12 @@ const agentMargin = 5_000;
 const execSeconds = 10;
 
 /**
- * Carries out the verbs of one guest on libvirt; see {@link GuestControl}; made by `createDomainManager`. Verbs that change something wait
- * for each other; reads go beside them; `kill` goes before all and ends what is under way. What is true is
- * read from libvirt each time, so a manager can be thrown away and made anew at any moment.
+ * Carries out the verbs of one guest on libvirt; see {@link GuestControl}; created by
+ * `createDomainManager`. Verbs that change something run one at a time; reads run beside them;
+ * `kill` goes first and ends what is in progress. The truth is read from libvirt each time, so a
+ * manager can be discarded and created again at any moment.
  *
- * Rejects with `DomainManagerError` only.
+ * Rejects only with `DomainManagerError`.
  */
 export class DomainManager implements GuestControl, AsyncDisposable {
   readonly #session: GuestSession & { readonly libvirt: Libvirt };
@@ -128,7 +129,7 @@ export class DomainManager implements GuestControl, AsyncDisposable {
   }
 
   async shutdown(options?: CallOptions): Promise<void> {
-    // It only asks, so it waits for nobody: a guest that has little time is asked at once.
+    // It only asks, so it does not wait: a guest with little time is asked at once.
     await this.#read("shutdown", deadlines.verb, options, async (call) => {
       await shutDownGuest(this.#session, (dom) => this.#agentOf(dom), call);
     });
@@ -241,18 +242,21 @@ export class DomainManager implements GuestControl, AsyncDisposable {
     return this.#watcher.events(options);
   }
 
-  /** Puts into the status that the launcher was told to end, as an ISO date: its guest is to be shut down. */
+  /**
+   * Records in the status, as an ISO date, that the launcher was told to end: its guest is to be
+   * shut down.
+   */
   announceShutdown(at: string): void {
     this.#watcher.learn({ kind: "shutdownRequested", at });
   }
 
-  /** Ends what goes on by itself: events, timers. The guest runs on. */
+  /** Ends background work: events and timers. The guest keeps running. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopHelpers();
     await this.#watcher[Symbol.asyncDispose]();
   }
 
-  /** What later verbs need of the VMI. */
+  /** What later verbs need from the VMI. */
   #remember(vmi: VirtualMachineInstance): void {
     const { annotations } = this.#session.names;
     const value = vmi.metadata?.annotations?.[annotations.pauseGuestAgentProbes] ?? "";

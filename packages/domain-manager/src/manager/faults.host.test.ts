@@ -34,7 +34,7 @@ afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();
 });
 
-/** A guest of its own for a test, with a manager; both are gone after it. */
+/** A guest for one test, with a manager; both are removed after it. */
 async function guest(volumes: NonNullable<Parameters<typeof labVmi>[1]>["volumes"] = []) {
   const number = String(++guests).padStart(4, "0");
   const identity: GuestIdentity = {
@@ -67,17 +67,17 @@ async function managerOf(libvirt: Libvirt, identity: GuestIdentity): Promise<Dom
   return await createDomainManager(options);
 }
 
-/** Process of a guest's QEMU, as the daemon's sandbox counts. */
+/** Pid of a guest's QEMU in the daemon's sandbox. */
 async function qemuPid(domain: string): Promise<string> {
   return (await daemon.run("pgrep", "-f", `guest=${domain},`)).trim();
 }
 
-test("libvirtd killed under a running guest: no guest is lost, and the manager goes on", async () => {
+test("libvirtd killed under a running guest: no guest is lost, and the manager keeps working", async () => {
   const { request, manager, domain } = await guest();
   await manager.syncVmi(request, patience);
   const pid = await qemuPid(domain);
   await daemon.kill("KILL");
-  // Asked while there is nobody to answer: it waits for the daemon's return.
+  // Asked while nobody can answer: it waits for the daemon's return.
   const waiting = manager.status(patience);
   await daemon.restart();
   expect((await waiting).state).toBe("Running");
@@ -107,7 +107,7 @@ test("QEMU killed: the status says so, and no sync starts the guest again", asyn
   expect((await manager.syncVmi(request, patience)).state).toBe("Shutoff");
 }, 150_000);
 
-test("disk full while an overlay is made: nothing half-made is left, and there is no guest", async () => {
+test("disk full while an overlay is made: nothing incomplete is left, and there is no guest", async () => {
   const { request, manager } = await guest([{ name: "root", containerDisk: { image: "lab" } }]);
   const { containerDisks, ephemeralDisks } = room.names.directories;
   await runProgram("qemu-img", ["create", "-q", "-f", "raw", `${containerDisks}/disk_0.img`, "1G"]);
@@ -146,7 +146,7 @@ test("a crash between define and create: the next sync starts the guest", async 
   await own.close();
 }, 150_000);
 
-test("kill ends a guest at once, and its QEMU is gone", async () => {
+test("kill ends a guest and its QEMU at once", async () => {
   const { request, manager, domain } = await guest();
   await manager.syncVmi(request, patience);
   expect(await qemuPid(domain)).toMatch(/^\d+$/);
@@ -158,7 +158,7 @@ test("kill ends a guest at once, and its QEMU is gone", async () => {
 }, 150_000);
 
 test.each([0, 30, 100, 300])(
-  "kill %i ms after a sync began: whatever that had done, no QEMU is left and none comes",
+  "kill %i ms after a sync began leaves no QEMU, whatever the sync had done",
   async (delay) => {
     const { request, manager, domain } = await guest();
     const syncing = manager.syncVmi(request, patience).catch((error: unknown) => error);

@@ -3,7 +3,7 @@ import { silentLog } from "@virtkit/api/observe";
 import { expect, test } from "vitest";
 import { FreezeGuard } from "./freeze-guard.ts";
 
-/** A guest with file systems, and what was done to them. */
+/** A guest with file systems, and a record of what was done to them. */
 function guest() {
   const calls: string[] = [];
   let status: "frozen" | "thawed" = "thawed";
@@ -23,7 +23,7 @@ function guest() {
   };
 }
 
-test("a guest is frozen and thawed once, however often it is asked", async () => {
+test("freezes and thaws a guest once, however often it is asked", async () => {
   const agent = guest();
   const guard = new FreezeGuard(new ManualClock(), async () => {});
   await guard.unfreeze(agent, {});
@@ -34,7 +34,7 @@ test("a guest is frozen and thawed once, however often it is asked", async () =>
   expect(agent.calls).toEqual(["freeze", "thaw"]);
 });
 
-test("a guest whose owner is gone is thawed after its time; the time begins anew with each freeze", async () => {
+test("thaws an abandoned guest after its time, which starts again with each freeze", async () => {
   const clock = new ManualClock();
   const agent = guest();
   const guard: FreezeGuard = new FreezeGuard(clock, async () => await guard.unfreeze(agent, {}));
@@ -58,7 +58,7 @@ test("thawing by hand, and 0 seconds, leave no timer", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("a guest that cannot be thawed is tried again, not for ever", async () => {
+test("retries a failed thaw, but not forever", async () => {
   const clock = new ManualClock();
   let attempts = 0;
   const told: unknown[] = [];
@@ -75,7 +75,7 @@ test("a guest that cannot be thawed is tried again, not for ever", async () => {
   expect(told.at(-1)).toEqual({ error: "Error: silent", left: 0 });
 });
 
-test("a guest that freezes without an answer is thawed after its time all the same", async () => {
+test("thaws a guest after its time even if freezing got no answer", async () => {
   const clock = new ManualClock();
   const agent = guest();
   const mute = {

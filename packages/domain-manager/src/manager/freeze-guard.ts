@@ -15,7 +15,7 @@ const retryDelay = 5_000;
 const retries = 12;
 
 /**
- * Freezes and thaws a guest's file systems, and sees to it that a guest whose owner is gone does not stay
+ * Freezes and thaws a guest's file systems, and makes sure that an abandoned guest does not stay
  * frozen.
  */
 export class FreezeGuard {
@@ -37,7 +37,10 @@ export class FreezeGuard {
     this.#thawLater = thawLater;
   }
 
-  /** A guest that is frozen stays so; the time until it is thawed by itself begins anew. 0 is never. */
+  /**
+   * Freezes the guest, or keeps it frozen; the time until it is thawed automatically starts again.
+   * 0 is never.
+   */
   async freeze(
     agent: Pick<GuestAgent, "fsFreezeStatus" | "freeze">,
     unfreezeAfterSeconds: number,
@@ -45,7 +48,7 @@ export class FreezeGuard {
   ): Promise<void> {
     const status = await agent.fsFreezeStatus(options);
     this.cancel();
-    // Before it is asked: a guest may freeze although its answer does not come.
+    // Before it is asked: a guest may freeze although its answer does not arrive.
     if (unfreezeAfterSeconds > 0) this.#arm(unfreezeAfterSeconds * 1000, retries);
     if (status !== "frozen") await agent.freeze(options);
   }
@@ -55,20 +58,20 @@ export class FreezeGuard {
     agent: Pick<GuestAgent, "fsFreezeStatus" | "thaw">,
     options: CallOptions,
   ): Promise<void> {
-    // Thawing a guest that does not say how it is does no harm, and tells why where it fails.
+    // Thawing a guest with unknown state does no harm, and shows why if it fails.
     const status = await agent.fsFreezeStatus(options).catch(() => "unknown");
     if (status !== "thawed") await agent.thaw(options);
     this.cancel();
   }
 
-  /** Leaves the guest as it is: it is to be thawed by somebody else, or has ended. */
+  /** Leaves the guest as it is: someone else will thaw it, or it has ended. */
   cancel(): void {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
   #arm(delay: number, left: number): void {
-    // A timer counts at most some 24 days.
+    // A timer is limited to about 24 days.
     this.#timer = this.#clock.setTimeout(
       () => {
         this.#thawLater().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { Grant, ReadGrant } from "@virtkit/api/grant";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 
-/** A grant as a store has it, with what the store needs to know it again. */
+/** A stored grant, with what the store needs to recognize it. */
 export interface StoredGrant<Version = unknown> {
   readonly grant: ReadGrant;
   readonly version: Version;
@@ -15,8 +15,8 @@ export interface GrantStore<Version = unknown> {
   /** A live read, never a cache. */
   read(options?: GrantStoreOptions): Promise<StoredGrant<Version>>;
   /**
-   * Puts `next` in the place of what was read; false where something else stands there by now. Throws
-   * where it cannot tell: then the write may still land, and only a read shows whether it has.
+   * Replaces what was read with `next`; false if it has changed meanwhile. Throws if it cannot
+   * tell: then the write may still take effect, and only a read shows whether it has.
    */
   swap(expected: StoredGrant<Version>, next: Grant, options?: GrantStoreOptions): Promise<boolean>;
 }

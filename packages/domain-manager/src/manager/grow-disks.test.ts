@@ -38,14 +38,14 @@ async function resized(
 
 const grown = "<capacity>10485760</capacity><filesystemOverhead>0.1</filesystemOverhead>";
 
-test("an image grows to what its claim has, less what the file system needs, in whole MiB", async () => {
+test("grows an image to the claim's size, minus the file system's overhead, in whole MiB", async () => {
   const running = domain(`file='${imagePath}'`, grown);
   expect(await resized(running, 4n * mebibyte)).toEqual([[imagePath, 9n * mebibyte, ["bytes"]]]);
   expect(await resized(running, 9n * mebibyte)).toEqual([]);
   expect(await resized(running, 0n)).toEqual([]);
 });
 
-test("a block device grows to all of it", async () => {
+test("grows a block device to its full size", async () => {
   const running = domain("dev='/dev/data'");
   expect(await resized(running, 1n, 2n)).toEqual([["/dev/data", 0n, ["bytes", "capacity"]]]);
   expect(await resized(running, 2n, 2n)).toEqual([]);
@@ -55,17 +55,17 @@ test.each([
   ["no claim", domain(`file='${imagePath}'`, grown, "ua-other")],
   ["no size", domain(`file='${imagePath}'`)],
   [
-    "nonsense for an overhead",
+    "an invalid overhead",
     domain(
       `file='${imagePath}'`,
       "<capacity>10485760</capacity><filesystemOverhead>x</filesystemOverhead>",
     ),
   ],
-])("a disk with %s stays as it is", async (_, running) => {
+])("leaves a disk with %s alone", async (_, running) => {
   expect(await resized(running, mebibyte)).toEqual([]);
 });
 
-test("a disk that libvirt does not grow is listed, and holds up nothing", async () => {
+test("lists a disk that libvirt cannot grow, which holds up nothing", async () => {
   const refused = () => ({ error: [38, "no space"] as const });
   const { libvirt } = recordedCalls({ domainGetBlockInfo: refused });
   const running = domain("dev='/dev/data'");

@@ -11,14 +11,14 @@ import type { LocalPath } from "./launcher-files.ts";
 
 const mebibyte = 1n << 20n;
 
-/** What growing a disk takes. */
+/** What growing a disk needs. */
 interface DiskGrower extends Pick<GuestSession, "libvirt"> {
   readonly localPath: LocalPath;
 }
 
 /**
- * Lets a running guest see that the claims of its disks have grown. Returns those that could not be grown:
- * they are as large as they were, and the next sync tries again.
+ * Lets a running guest see that the claims of its disks have grown. Returns those that could not be
+ * grown: they keep their size, and the next sync tries again.
  */
 export async function growDisks(
   grower: DiskGrower,
@@ -69,8 +69,8 @@ async function growDisk(
 }
 
 /**
- * How large an image on a claim's file system can be: what the claim has, less what its file system needs,
- * in whole MiB; never more than there is space for.
+ * The largest possible image on a claim's file system: the claim's size minus the file system's
+ * overhead, in whole MiB; never more than the available space.
  */
 async function imageSize(
   { capacity, filesystemOverhead }: DomainDisk,
@@ -96,7 +96,7 @@ async function usableSpace(path: string): Promise<bigint | undefined> {
     ]);
     return file.blocks * 512n + system.bavail * system.bsize;
   } catch {
-    // Unknown: the claim's own size then counts alone.
+    // Unknown: then only the claim's own size counts.
     return undefined;
   }
 }

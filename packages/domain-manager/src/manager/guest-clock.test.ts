@@ -4,7 +4,7 @@ import { DomainManagerError } from "../domain-manager-error.ts";
 import { LibvirtError } from "../libvirt/libvirt-error.ts";
 import { GuestClock } from "./guest-clock.ts";
 
-/** An agent that fails so often before it obeys. */
+/** An agent that fails this often before it complies. */
 function agent(failures: number, error: Error = new Error("silent")) {
   const times: number[] = [];
   return {
@@ -16,7 +16,7 @@ function agent(failures: number, error: Error = new Error("silent")) {
   };
 }
 
-test("the clock is set as soon as the agent answers", async () => {
+test("sets the clock as soon as the agent answers", async () => {
   const clock = new ManualClock();
   const guest = agent(3);
   new GuestClock(clock, () => 1000 + clock.now()).set(guest);
@@ -24,7 +24,7 @@ test("the clock is set as soon as the agent answers", async () => {
   expect(guest.times).toEqual([1000, 2000, 3000, 4000]);
 });
 
-test("it is given up after a minute, or when a newer attempt begins", async () => {
+test("gives up after a minute, or when a newer attempt begins", async () => {
   const clock = new ManualClock();
   const guestClock = new GuestClock(clock);
   const [first, second] = [agent(1000), agent(1000)];
@@ -35,7 +35,7 @@ test("it is given up after a minute, or when a newer attempt begins", async () =
   expect([first.times.length, second.times.length, clock.pending]).toEqual([2, 60, 0]);
 });
 
-test("a guest that cannot do it is not asked again", async () => {
+test("does not ask again if the guest cannot do it", async () => {
   const clock = new ManualClock();
   const remote = { code: 3, domain: 10, level: 2, message: "not configured" };
   const cause = LibvirtError.fromRemote("domainSetTime", { ...remote, code: 74 });

@@ -6,12 +6,13 @@ import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 const interval = 1_000;
 const attempts = 60;
 
-/** Answers of libvirt after which asking again is of no use. */
+/** Answers of libvirt after which asking again is useless. */
 const hopeless = ["operationUnsupported", "argumentUnsupported", "noDomain", "operationInvalid"];
 
 /**
- * Sets the clock of a guest that has stood still: tries for a minute, for the agent may take a while to
- * answer. Nobody waits for it, and nothing depends on it: a guest without an agent has NTP, or is behind.
+ * Sets the clock of a guest after a pause: tries for a minute, because the agent may take a while
+ * to answer. Nobody waits for it, and nothing depends on it: a guest without an agent has NTP, or
+ * stays behind.
  */
 export class GuestClock {
   readonly #clock: Clock;
@@ -25,7 +26,7 @@ export class GuestClock {
     this.#wallTime = now;
   }
 
-  /** Begins; what was begun before ends. */
+  /** Begins; ends an earlier attempt. */
   set(agent: Pick<GuestAgent, "setTime">): void {
     this.stop();
     const controller = new AbortController();

@@ -27,7 +27,7 @@ afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();
 });
 
-/** A manager for a guest of its own; both are gone after the test. */
+/** A manager for one guest; both are removed after the test. */
 async function createGuest(identity: GuestIdentity) {
   const libvirt = await connectLibvirt({ uri: daemon.uri });
   const agentLibvirt = await connectLibvirt({ uri: daemon.uri });
@@ -53,7 +53,8 @@ async function endFromOutside(domain: string, how: "qemu-ends" | "destroyed"): P
     await daemon.virsh("destroy", domain);
     return;
   }
-  // The brackets keep it from finding itself; the comma, from finding a guest whose name only begins so.
+  // The brackets keep the pattern from matching itself; the comma, from matching a guest whose name
+  // only begins like this one.
   const found = await daemon.runAsRoot("pgrep", "-f", `[g]uest=${domain},`);
   await daemon.runAsRoot("kill", "-9", ...found.trim().split("\n"));
 }

@@ -6,23 +6,26 @@ import type { DomainStatus } from "../status/domain-status.ts";
 import type { GuestEvent } from "../status/guest-event.ts";
 import type { MayRun } from "./may-run.ts";
 
-/** What {@link GuestControl.syncVmi} works from. Plain JSON but for the proof. */
+/** The input of {@link GuestControl.syncVmi}. Plain JSON except for the proof. */
 export interface SyncRequest {
-  /** With its defaults and with images on its claims, as `prepareVmi` of the converter makes it. */
+  /**
+   * With its defaults and with images on its claims, as returned by `prepareVmi` of the converter.
+   */
   readonly vmi: VirtualMachineInstance;
-  /** As `resolveContext` of the converter makes it. */
+  /** As returned by `resolveContext` of the converter. */
   readonly context: ConverterContext;
-  /** What the node agent knows of the Pod: links, paths without direct I/O. */
+  /** What the node agent knows about the Pod: links, paths without direct I/O. */
   readonly pod?: PodFacts;
   /**
-   * Whether the Pod was made for what the VMI wants now: its CPUs, memory and network functions. Changes of
-   * these are then made at once; else they are listed as waiting for a migration. Default false.
+   * Whether the Pod was created for what the VMI wants now: its CPUs, memory and network functions.
+   * Changes of these are then applied at once; otherwise they are listed as waiting for a
+   * migration. Default false.
    */
   readonly podFits?: boolean;
   readonly mayRun: MayRun;
 }
 
-/** What a program that ran in the guest left. */
+/** The result of a program in the guest. */
 export interface ExecResult {
   readonly exitCode: number;
   readonly stdout: string;
@@ -53,19 +56,19 @@ export interface GuestFileSystem {
   readonly disks: readonly { readonly serial?: string; readonly busType: string }[];
 }
 
-/** Counters of a domain by libvirt's names, as `cpu.time` or `net.0.rx.bytes`. */
+/** Counters of a domain by libvirt's names, such as `cpu.time` or `net.0.rx.bytes`. */
 export type DomainStats = Readonly<Record<string, number | string | boolean>>;
 
 /**
- * The verbs of one guest. The domain manager carries them out; a launcher's client passes them on, so that
- * code which controls guests runs against either. Every call ends: by its result, by an error, or by the
- * `timeout` of its options (each verb has a default).
+ * The verbs of one guest. The domain manager carries them out; a launcher's client forwards them,
+ * so code that controls guests runs against either. Every call ends: with its result, with an
+ * error, or by the `timeout` of its options (each verb has a default).
  */
 export interface GuestControl {
   /**
-   * Makes the domain what the VMI wants: prepares disks, defines and starts it, or changes the running one.
-   * Repeating it changes nothing. A guest that was paused by a user stays paused; one that has ended is not
-   * started again.
+   * Brings the domain into the state that the VMI wants: prepares disks, defines and starts it, or
+   * changes the running one. Repeating it changes nothing. A guest that a user paused stays paused;
+   * one that has ended is not started again.
    */
   syncVmi(request: SyncRequest, options?: CallOptions): Promise<DomainStatus>;
   pause(options?: CallOptions): Promise<void>;
@@ -74,11 +77,14 @@ export interface GuestControl {
   shutdown(options?: CallOptions): Promise<void>;
   /** Ends the guest at once. A guest that has ended is left alone. */
   kill(options?: CallOptions): Promise<void>;
-  /** Removes what libvirt knows of an ended guest; its firmware variables stay. */
+  /** Removes what libvirt knows about an ended guest; its firmware variables stay. */
   delete(options?: CallOptions): Promise<void>;
   softReboot(options?: CallOptions): Promise<void>;
   reset(options?: CallOptions): Promise<void>;
-  /** Stops writes of the guest's file systems; after `unfreezeAfterSeconds` they go on by themselves. */
+  /**
+   * Stops writes to the guest's file systems; after `unfreezeAfterSeconds` they continue
+   * automatically.
+   */
   freeze(request: { readonly unfreezeAfterSeconds: number }, options?: CallOptions): Promise<void>;
   unfreeze(options?: CallOptions): Promise<void>;
   exec(
@@ -89,7 +95,7 @@ export interface GuestControl {
     },
     options?: CallOptions,
   ): Promise<ExecResult>;
-  /** Rejects where the guest agent does not answer in time. */
+  /** Rejects if the guest agent does not answer in time. */
   guestPing(request: { readonly timeoutSeconds: number }, options?: CallOptions): Promise<void>;
   users(options?: CallOptions): Promise<readonly GuestUser[]>;
   fileSystems(options?: CallOptions): Promise<readonly GuestFileSystem[]>;
@@ -97,8 +103,8 @@ export interface GuestControl {
   screenshot(options?: CallOptions): Promise<Screenshot>;
   /** Writes the guest's memory to a file of the launcher. */
   memoryDump(request: { readonly path: string }, options?: CallOptions): Promise<void>;
-  /** What is known now, the guest's system included. */
+  /** What is known now, including the guest's system. */
   status(options?: CallOptions): Promise<DomainStatus>;
-  /** What happens from now on; begins with the status. Ends when the iterator is returned. */
+  /** Future events; begins with the status. Ends when the iterator is returned. */
   events(options?: { readonly signal?: AbortSignal }): AsyncIterable<GuestEvent>;
 }

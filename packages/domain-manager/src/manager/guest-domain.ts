@@ -4,15 +4,15 @@ import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 import { stateReason } from "../libvirt/protocol/enums.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 
-/** What is called of a connection. */
+/** The calls of a connection that are used. */
 export type Caller = Pick<Libvirt, "call">;
 
 /** A domain as libvirt has it now. */
 export interface FoundDomain {
   readonly dom: DomainRef;
-  /** As `running`; a number for one that is newer than this client. */
+  /** Such as `running`; a number for a state that is newer than this client. */
   readonly state: string | number;
-  /** As `shutdown`. */
+  /** Such as `shutdown`. */
   readonly reason: string;
 }
 
@@ -21,7 +21,7 @@ export function domainName({ namespace, name }: { namespace: string; name: strin
   return `${namespace}_${name}`;
 }
 
-/** Asks libvirt for a domain and its state; undefined where there is none. */
+/** Asks libvirt for a domain and its state; undefined if there is none. */
 export async function findDomain(
   libvirt: Caller,
   name: string,
@@ -37,7 +37,7 @@ export async function findDomain(
   }
 }
 
-/** Whether QEMU runs, vCPUs or not. */
+/** Whether QEMU runs, regardless of its vCPUs. */
 export function isActive({ state }: FoundDomain): boolean {
   return state !== "shutoff" && state !== "crashed" && state !== "noState";
 }

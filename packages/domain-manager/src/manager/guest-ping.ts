@@ -1,6 +1,6 @@
 import type { FoundDomain } from "./guest-domain.ts";
 
-/** Why a guest may be paused and well. */
+/** Pause reasons of a healthy guest. */
 const wellReasons = [
   ...["user", "migration", "save", "dump", "fromSnapshot", "shuttingDown", "snapshot"],
   ...["startingUp", "postcopy"],
@@ -8,7 +8,7 @@ const wellReasons = [
 
 /** Whether a guest's agent is silent for a good reason, so that a probe must not count it as dead. */
 export function isSilentButWell(found: FoundDomain | undefined): boolean {
-  // Not there yet: the target of a migration, or about to be started.
+  // Does not exist yet: the target of a migration, or about to be started.
   if (!found) return true;
   return found.state === "paused" && wellReasons.includes(found.reason);
 }

@@ -5,7 +5,7 @@ import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { DomainStats, Screenshot } from "./guest-control.ts";
 import type { Caller } from "./guest-domain.ts";
 
-/** All that libvirt counts of a guest. Numbers above 2^53 lose their last digits. */
+/** All statistics of libvirt about a guest. Numbers above 2^53 lose their last digits. */
 export async function readStats(
   libvirt: Caller,
   dom: DomainRef,
@@ -19,7 +19,7 @@ export async function readStats(
   );
 }
 
-/** A picture of 4096 x 2160 with four bytes a point has 34 MiB. */
+/** A picture of 4096 x 2160 with four bytes per pixel has 34 MiB. */
 const largestScreenshot = 40 << 20;
 
 /** A picture of the first screen. */

@@ -14,7 +14,7 @@ export interface StageReport {
   readonly message?: string;
 }
 
-/** What all parts of a manager share: its guest, its connection, and what stands for the world. */
+/** What all parts of a manager share: its guest, its connection, and its environment. */
 export interface GuestSession {
   readonly libvirt: Caller;
   readonly identity: GuestIdentity;

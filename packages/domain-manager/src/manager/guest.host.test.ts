@@ -71,7 +71,7 @@ const pod = () => ({
   podLinks: { ...podLinks, pod16477688c0e: { mtu: 1500 }, tap16477688c0e: {} },
 });
 
-test("a VMI becomes a guest that runs and whose agent answers", async () => {
+test("a VMI becomes a running guest whose agent answers", async () => {
   const status = await sync(base);
   expect(status).toMatchObject({ name: "ns_vm1", state: "Running" });
   expect(status.pending).toBe(undefined);
@@ -91,7 +91,7 @@ test("a second sync changes nothing", async () => {
   expect(await daemon.virsh("dumpxml", "ns_vm1")).toBe(before);
 });
 
-test("the guest has read its cloud-init data, and its disks are what they should be", async () => {
+test("the guest has read its cloud-init data, and has the right disks", async () => {
   const find = "cat $(grep -l cloud-config /mnt/*/user-data)";
   expect(await inGuest(manager, find)).toBe("#cloud-config\nhostname: größe\n");
   expect(await inGuest(manager, "cat /sys/block/vdc/size")).toBe(`${(64 << 20) / 512}\n`);
@@ -124,7 +124,7 @@ test("a link goes down and up", async () => {
   expect(await daemon.virsh("domif-getlink", "ns_vm1", "tap16477688c0e")).toContain("up");
 });
 
-test("they are unplugged again", async () => {
+test("unplugs them again", async () => {
   const absent = structuredClone(grown);
   const { devices } = absent.spec.domain;
   if (devices?.disks) devices.disks = devices.disks.filter(({ name }) => name !== "data");
@@ -140,7 +140,7 @@ test("they are unplugged again", async () => {
     .not.toMatch(/sda|02:00:00:00:00:02/);
 }, 120_000);
 
-test("a CPU waits for a Pod with room for it, and is plugged in once there is one", async () => {
+test("a CPU waits for a Pod with room for it, and is then plugged in", async () => {
   const more = structuredClone(base);
   if (more.spec.domain.cpu) more.spec.domain.cpu.sockets = 2;
   expect((await sync(more)).pending).toMatchObject([{ effect: "needs-migration" }]);
@@ -150,7 +150,7 @@ test("a CPU waits for a Pod with room for it, and is plugged in once there is on
     .toBe("2\n");
 }, 120_000);
 
-test("a guest that is paused by a user stays paused until it is unpaused with a proof", async () => {
+test("a guest that a user paused stays paused until it is unpaused with a proof", async () => {
   await manager.pause(patience);
   await manager.pause(patience);
   expect(await manager.status(patience)).toMatchObject({ state: "Paused", reason: "User" });
@@ -163,10 +163,10 @@ test("a guest that is paused by a user stays paused until it is unpaused with a 
   await untilAgent(manager);
 }, 120_000);
 
-test("file systems are frozen, and thawed by hand or by themselves", async () => {
+test("freezes file systems, and thaws them by hand or automatically", async () => {
   await manager.freeze({ unfreezeAfterSeconds: 0 }, patience);
   await manager.freeze({ unfreezeAfterSeconds: 0 }, patience);
-  // An agent runs no program that could write while it holds the file systems still.
+  // While the file systems are frozen, the agent runs no program that could write.
   const refused = expect.objectContaining({ code: "DOMAIN_AGENT" });
   await expect(manager.exec({ command: "/bin/true", timeoutSeconds: 60 })).rejects.toEqual(refused);
   await manager.unfreeze(patience);
@@ -179,7 +179,7 @@ test("file systems are frozen, and thawed by hand or by themselves", async () =>
   await expect.poll(async () => await inGuest(manager, write), poll).toBe("x\n");
 }, 120_000);
 
-test("stats, users, file systems, a picture and the memory can be read", async () => {
+test("reads stats, users, file systems, a picture and the memory", async () => {
   expect(await manager.stats(patience)).toMatchObject({ "vcpu.current": 2, "block.0.name": "vda" });
   expect(await manager.users(patience)).toMatchObject([{ userName: "root" }]);
   expect(await manager.fileSystems(patience)).toMatchObject([
@@ -196,7 +196,7 @@ test("stats, users, file systems, a picture and the memory can be read", async (
   await untilAgent(manager);
 }, 120_000);
 
-test("SSH keys have come into the guest through its agent", async () => {
+test("brings SSH keys into the guest through its agent", async () => {
   await expect
     .poll(async () => (await manager.status(patience)).accessCredentials, poll)
     .toEqual({ synced: true });
@@ -244,7 +244,7 @@ test("a second guest runs beside it, gets more memory, and ends when it powers i
   expect(await manager.status(patience)).toMatchObject({ state: "Running" });
 }, 150_000);
 
-test("a soft reboot and a reset boot it anew", async () => {
+test("a soft reboot and a reset boot it again", async () => {
   const bootId = async () => await inGuest(manager, "cat /proc/sys/kernel/random/boot_id");
   const first = await bootId();
   await manager.softReboot(patience);

@@ -8,7 +8,7 @@ import { prepareFirmware, prepareGuest, writeDeviceMetadata } from "./prepare-gu
 import type { GuestIdentity } from "./run-right.ts";
 import { type WantedGuest, wantedDomain } from "./wanted-domain.ts";
 
-/** Whose guest comes, and where its files are made. */
+/** The identity of the incoming guest, and where its files are created. */
 export interface IncomingParts {
   readonly names: Names;
   readonly identity: GuestIdentity;
@@ -21,16 +21,16 @@ export interface IncomingParts {
 export interface IncomingGuest {
   /** The domain that this launcher would start itself. */
   readonly domain: Domain;
-  /** Writes what depends on the addresses of the guest's devices, which its source alone knows. */
+  /** Writes what depends on the addresses of the guest's devices, which only its source knows. */
   complete(sourceXml: string): Promise<void>;
 }
 
 /**
- * Makes all that a guest needs beside its memory, for the target of a migration: overlays on its images, empty
- * disks, and media from what is mounted here, byte for byte those of the source. What the guest has written since
- * is copied by QEMU. Nothing is defined or started.
+ * Creates everything that a guest needs besides its memory, for the target of a migration: overlays
+ * on its images, empty disks, and media from what is mounted here, byte for byte those of the
+ * source. QEMU copies what the guest has written since. Nothing is defined or started.
  *
- * @throws DiskError of the first disk that cannot be made.
+ * @throws DiskError of the first disk that cannot be created.
  */
 export async function prepareIncomingGuest(
   { names, identity, owner, topology = nodeTopology(), signal = never }: IncomingParts,

@@ -15,8 +15,9 @@ const roots = [
 export type LocalPath = (path: string) => string;
 
 /**
- * Says where this process sees the files of a domain. The domain has the directories of its context's names,
- * as QEMU sees them; a process outside the launcher's mounts, as a test, has them elsewhere.
+ * Maps the files of a domain to where this process sees them. The domain uses the directories of
+ * its context's names, as QEMU sees them; a process outside the launcher's mounts, such as a test,
+ * has them elsewhere.
  */
 export function localPaths(
   { directories }: Pick<Names, "directories">,

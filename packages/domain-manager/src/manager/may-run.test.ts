@@ -14,7 +14,7 @@ test.each([
   { ...grant, epoch: 0 },
   { ...grant, epoch: 1.5 },
   { ...grant, epoch: undefined as never },
-])("there is no proof of %j", (wrong) => {
+])("makes no proof of %j", (wrong) => {
   expect(() => MayRun.fromAgent(wrong)).toThrow(
     expect.objectContaining({ code: "DOMAIN_NOT_GRANTED" }),
   );

@@ -11,19 +11,21 @@ import { type Random, realRandom } from "@virtkit/api/random";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import type { GrantStore, GrantStoreOptions } from "./grant-store.ts";
 
-/** What a claim of the run grant says: this Pod, and no other, may run this guest. Plain data. */
+/**
+ * The content of a claim of the run grant: this Pod, and no other, may run this guest. Plain data.
+ */
 export interface RunGrant {
   readonly vmiUid: string;
   readonly podUid: string;
-  /** Grows with every Pod that is given the right to run the guest. */
+  /** Grows with every Pod that may run the guest. */
   readonly epoch: number;
 }
 
 /** Who claims. */
 export interface ClaimRequest extends Omit<Claim, "kind"> {
   /**
-   * Grants the guest to the claimant's Pod in the same swap, where no controller does. It gets the grant
-   * that does not admit the claim.
+   * Grants the guest to the claimant's Pod in the same swap, if there is no controller to do it.
+   * Called with the grant that does not admit the claim.
    */
   readonly grantFirst?: (grant: ReadGrant) => Verdict;
 }
@@ -37,9 +39,10 @@ export interface ClaimOptions extends GrantStoreOptions {
 const mostAttempts = 50;
 
 /**
- * Proof that a guest may run here. Every call that starts or resumes vCPUs takes one. {@link MayRun.claim}
- * makes one, from a claim that a store has taken; {@link MayRun.fromAgent} makes the same one again on
- * the other end of a launcher's channel. So no path of the code starts a guest by mistake.
+ * Proof that a guest may run here. Every call that starts or resumes vCPUs takes one. {@link
+ * MayRun.claim} creates one, from a claim that a store has accepted; {@link MayRun.fromAgent}
+ * creates the same one at the other end of a launcher's channel. So no code path starts a guest by
+ * mistake.
  */
 export class MayRun {
   readonly #grant: RunGrant;
@@ -49,10 +52,11 @@ export class MayRun {
   }
 
   /**
-   * Claims the run grant in a store. Whoever holds the claim gets it again.
+   * Claims the run grant in a store. The holder of the claim gets it again.
    *
-   * @throws DomainManagerError `DOMAIN_NOT_GRANTED` where the rules refuse the claim, with their reason, or
-   *   where many claim at once for too long. What the store throws says nothing about the claim: claim again.
+   * @throws DomainManagerError `DOMAIN_NOT_GRANTED` if the rules refuse the claim, with their
+   * reason, or if many claim at once for too long. An error of the store says nothing about the
+   * claim: claim again.
    */
   static async claim(
     store: GrantStore,
@@ -66,17 +70,18 @@ export class MayRun {
       const isTaken = claimed === read.grant || (await store.swap(read, claimed, options));
       const { vmiUID: vmiUid, epoch, holder } = claimed;
       if (isTaken) return MayRun.fromAgent({ vmiUid, podUid: holder.podUID, epoch });
-      // Others are at it: not all are to try again at the same moment.
+      // Others try, too: not all should retry at the same moment.
       await sleep(clock, 1 + random.number() * 20);
     }
     throw refused("is being claimed by many at once; try again");
   }
 
   /**
-   * What the node agent says over the channel to its launcher. The agent has claimed, and nobody else can
-   * open that channel; nothing but the channel calls this.
+   * What the node agent sends over the channel to its launcher. The agent has claimed, and nobody
+   * else can open that channel; only the channel calls this.
    *
-   * @throws DomainManagerError where the grant is no grant: an empty UID, an epoch that is no count.
+   * @throws DomainManagerError if the grant is invalid: an empty UID, or an epoch that is not a
+   * positive integer.
    */
   static fromAgent({ vmiUid, podUid, epoch }: RunGrant): MayRun {
     const isText = (value: unknown): boolean =>
@@ -94,7 +99,7 @@ export class MayRun {
   }
 }
 
-/** The claim that the rules permit; the very grant that was read where it is claimed already. */
+/** The claim that the rules permit; the grant itself if it is already claimed. */
 function decideClaim(grant: ReadGrant, { holder, evidence, grantFirst }: ClaimRequest): Claimed {
   const request: Claim = { kind: "claim", holder, evidence };
   let verdict = decide(grant, request);

@@ -7,7 +7,7 @@ const running = (memory: string, devices = "", backing = "") =>
   parseDomain(`<domain type='kvm'><name>n</name>${memory}${backing}
     <maxMemory unit='KiB'>4194304</maxMemory><devices>${devices}</devices></domain>`);
 
-test("a guest without the device gets one as large as it may ever grow", () => {
+test("gives a guest without the device one of its maximum size", () => {
   const { how, device } = memoryPlug(running("<memory unit='KiB'>1048576</memory>"), 2n * gibibyte);
   expect(how).toBe("attach");
   expect(toDeviceXml("other", device).replace(/\s*\n\s*/g, "")).toBe(
@@ -26,7 +26,7 @@ test("blocks are as large as huge pages", () => {
   expect(toDeviceXml("other", device)).toContain('<block unit="b">1073741824</block>');
 });
 
-test("a guest with the device has another size requested, and the rest of it as it was", () => {
+test("changes only the requested size of an existing device", () => {
   const memory = `<memory model='virtio-mem'><target><size unit='KiB'>3145728</size><node>0</node>
     <requested unit='KiB'>0</requested><current unit='KiB'>0</current></target>
     <alias name='virtiomem0'/></memory>`;

@@ -12,8 +12,8 @@ export interface MemoryPlug {
 }
 
 /**
- * The device through which a running guest gets `to` bytes of memory in all: its own one with another size
- * requested, or a first one, as large as the guest may ever grow.
+ * The device that gives a running guest `to` bytes of memory in all: its own one with another
+ * requested size, or a first one with the guest's maximum size.
  */
 export function memoryPlug(running: Domain, to: bigint): MemoryPlug {
   const device = (running.devices.extra?.children ?? []).find(
@@ -79,7 +79,7 @@ function childOf(element: XmlElement, name: string): XmlElement | undefined {
   );
 }
 
-/** Units that libvirt writes; without one it counts in KiB. */
+/** Units of libvirt; without one it means KiB. */
 const units: Readonly<Record<string, bigint>> = {
   b: 1n,
   bytes: 1n,

@@ -3,8 +3,8 @@ import type { DomainRef } from "../libvirt/event-hub.ts";
 import type { Caller } from "./guest-domain.ts";
 
 /**
- * Writes a guest's memory to a file, as an ELF core. The guest stands still meanwhile. When the caller gives
- * up, libvirt is told to stop.
+ * Writes a guest's memory to a file, as an ELF core. The guest is paused meanwhile. If the caller
+ * gives up, libvirt is told to stop.
  */
 export async function dumpMemory(
   libvirt: Caller,

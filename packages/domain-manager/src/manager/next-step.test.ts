@@ -6,7 +6,7 @@ const dom = { name: "ns_vm", uuid: "u", id: -1 };
 test.each([
   ["shutoff", "unknown", false, "start"],
   ["shutoff", "failed", false, "start"],
-  // After a restart of libvirtd the reason is forgotten; the record is not.
+  // After a restart of libvirtd the reason is lost, but the record is not.
   ["shutoff", "unknown", true, "leave"],
   ["shutoff", "failed", true, "leave"],
   ["shutoff", "shutdown", false, "leave"],
@@ -26,6 +26,6 @@ test.each([
   expect(nextStep({ dom, state, reason }, ran)).toBe(step);
 });
 
-test("a guest that is not there is started", () => {
+test("starts a missing guest", () => {
   expect(nextStep(undefined, false)).toBe("start");
 });

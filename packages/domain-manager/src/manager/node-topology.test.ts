@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { nodeTopology } from "./node-topology.ts";
 
-test("node and nearby CPUs of a device are those that the kernel says", async () => {
+test("reads a device's NUMA node and nearby CPUs from the kernel", async () => {
   const { path, fill } = await temporaryDirectory();
   await fill({
     "bus/pci/devices/0000:81:00.0/numa_node": "1\n",

@@ -4,14 +4,14 @@ import type { DeviceTopology } from "../disks/cloud-init/device-metadata.ts";
 /** More CPUs than a host has. */
 const mostCpus = 16_384;
 
-/** What this node's kernel says of PCI devices. A device that it does not know, or says nothing of, is unknown. */
+/** What this node's kernel knows about PCI devices. An unknown device has no data. */
 export function nodeTopology(sysfs = "/sys"): DeviceTopology {
   const read = (address: string, file: string): string | undefined => {
     if (!/^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$/.test(address)) return undefined;
     try {
       return readFileSync(`${sysfs}/bus/pci/devices/${address}/${file}`, "utf8").trim();
     } catch {
-      // A file that is not there is how sysfs says that it does not know.
+      // A missing file is sysfs's way of saying that it does not know.
       return undefined;
     }
   };
@@ -25,7 +25,7 @@ export function nodeTopology(sysfs = "/sys"): DeviceTopology {
   };
 }
 
-/** CPUs of a list as the kernel writes it, `0-3,8`; undefined if it is none. */
+/** CPUs of a list in the kernel's format, `0-3,8`; undefined if it is invalid. */
 function cpusOf(list: string): readonly number[] | undefined {
   if (!/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(list)) return undefined;
   const cpus = list.split(",").flatMap((part) => {

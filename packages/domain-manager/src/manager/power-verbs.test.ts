@@ -5,7 +5,7 @@ import type { GuestSession } from "./guest-session.ts";
 import { pauseGuest, shutDownGuest } from "./power-verbs.ts";
 import type { VerbCall } from "./verb-queue.ts";
 
-/** A running guest, and which of libvirt's calls were made after it was found. */
+/** A running guest, and the libvirt calls that were made after it was found. */
 function running(metadata = "") {
   const calls: string[] = [];
   const call = async (name: string): Promise<object> => {
@@ -20,7 +20,7 @@ function running(metadata = "") {
   return { calls, session, verb: { signal } as VerbCall };
 }
 
-/** Asks a running guest to shut down; returns what that made of libvirt. */
+/** Asks a running guest to shut down; returns the resulting libvirt calls. */
 async function asked(codeName: string | undefined): Promise<string[]> {
   const { calls, session, verb } = running();
   const agent = {
@@ -37,12 +37,12 @@ async function asked(codeName: string | undefined): Promise<string[]> {
   return calls;
 }
 
-test("an agent that obeys is asked alone, also one that is gone before it answers", async () => {
+test("asks only an agent that complies, even one that is gone before it answers", async () => {
   expect(await asked(undefined)).toEqual([]);
   expect(await asked("agentUnresponsive")).toEqual([]);
 });
 
-test("where an agent refuses to shut down its guest the power button is pressed", async () => {
+test("presses the power button if the agent refuses to shut down its guest", async () => {
   expect(await asked("agentCommandFailed")).toEqual(["domainShutdown"]);
   expect(await asked("internalError")).toEqual(["domainShutdown"]);
 });
@@ -51,11 +51,8 @@ test.each([
   ['<run vmi="vmi"/>', ["domainGetMetadata", "domainSuspend"]],
   ['<run vmi="vmi" waits="yes"/>', ["domainGetMetadata", "domainSetMetadata", "domainSuspend"]],
   ["", ["domainGetMetadata", "domainSetMetadata", "domainSuspend"]],
-])(
-  "before a guest is paused it is written down that no sync lets it go on: %s",
-  async (metadata, calls) => {
-    const guest = running(metadata);
-    await pauseGuest(guest.session, guest.verb);
-    expect(guest.calls).toEqual(calls);
-  },
-);
+])("records before a pause that no sync resumes the guest: %s", async (metadata, calls) => {
+  const guest = running(metadata);
+  await pauseGuest(guest.session, guest.verb);
+  expect(guest.calls).toEqual(calls);
+});

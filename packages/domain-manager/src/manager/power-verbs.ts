@@ -9,7 +9,7 @@ import { readRunRecord, writeRunRecord } from "./run-record.ts";
 import { resumeVcpus } from "./run-vcpus.ts";
 import type { VerbCall } from "./verb-queue.ts";
 
-/** The guest's domain; an error where there is none. */
+/** The guest's domain; an error if there is none. */
 export async function requireDomain(
   { libvirt, name }: Pick<GuestSession, "libvirt" | "name">,
   { signal }: Pick<VerbCall, "signal">,
@@ -20,20 +20,21 @@ export async function requireDomain(
   throw new DomainManagerError("DOMAIN_MISSING", message, { path: name });
 }
 
-/** The guest's domain, which runs or is paused; an error where it does not. */
+/** The guest's domain, running or paused; an error otherwise. */
 export async function requireActive(
   session: Pick<GuestSession, "libvirt" | "name">,
   call: Pick<VerbCall, "signal">,
 ): Promise<FoundDomain> {
   const found = await requireDomain(session, call);
   if (isActive(found)) return found;
-  const message = `the guest is ${found.state} (${found.reason}), and does not run`;
+  const message = `the guest is ${found.state} (${found.reason}) and does not run`;
   throw new DomainManagerError("DOMAIN_STATE", message, { path: session.name });
 }
 
 /**
- * Stops the vCPUs of a guest that runs; one that waits to be let go on stays paused. First it is written down
- * that no sync lets it go on: a crash in between leaves a guest that runs, not one that resumes by itself.
+ * Stops the vCPUs of a running guest; one that waits to be resumed stays paused. First records that
+ * no sync may resume it: a crash in between leaves a running guest, not one that resumes on its
+ * own.
  */
 export async function pauseGuest(session: GuestSession, call: VerbCall): Promise<void> {
   const { libvirt, identity } = session;
@@ -47,7 +48,7 @@ export async function pauseGuest(session: GuestSession, call: VerbCall): Promise
   if (state === "running") await libvirt.call("domainSuspend", { dom }, { signal });
 }
 
-/** Lets a paused guest go on. Returns whether it was paused. */
+/** Resumes a paused guest. Returns whether it was paused. */
 export async function unpauseGuest(
   session: GuestSession,
   mayRun: MayRun,
@@ -62,8 +63,8 @@ export async function unpauseGuest(
 }
 
 /**
- * Asks a guest to power off: by its agent, and where that does not answer by its power button. Asking again
- * is harmless. A guest that is not there or has ended is left alone.
+ * Asks a guest to power off: by its agent or, if that does not answer, by its power button. Asking
+ * again is harmless. A guest that does not exist or has ended is left alone.
  */
 export async function shutDownGuest(
   session: GuestSession,
@@ -75,7 +76,7 @@ export async function shutDownGuest(
   await ask(session.libvirt, "domainShutdown", found, agentOf, signal);
 }
 
-/** Asks a guest to start anew: by its agent, and where that does not answer by its power button. */
+/** Asks a guest to reboot: by its agent or, if that does not answer, by its power button. */
 export async function rebootGuest(
   session: GuestSession,
   agentOf: AgentOf,
@@ -89,8 +90,8 @@ export async function rebootGuest(
 export type AgentOf = (dom: DomainRef) => Pick<GuestAgent, "ping" | "shutdown" | "reboot">;
 
 /**
- * An agent that answers is asked and nobody else: with the power button as well, a guest that is about to
- * reboot would be told to power off, or the other way round.
+ * If the agent answers, only the agent is asked: with the power button as well, a guest that is
+ * about to reboot would be told to power off, or vice versa.
  */
 async function ask(
   libvirt: Caller,
@@ -110,9 +111,9 @@ async function ask(
     await (procedure === "domainShutdown" ? agent.shutdown({ signal }) : agent.reboot({ signal }));
   } catch (error) {
     signal.throwIfAborted();
-    // An agent that obeys may be gone before it has answered.
+    // An agent that complies may be gone before it has answered.
     if (!isDomainManagerError(error) || !silences.includes(error.code)) throw error;
-    // One that answers and refuses, as a guest may forbid its agent, does not obey.
+    // An agent that answers with a refusal, which a guest may configure, does not comply.
     if (isRefusal(error.cause)) await pressButton();
   }
 }
@@ -145,8 +146,8 @@ export async function resetGuest(session: GuestSession, call: VerbCall): Promise
 }
 
 /**
- * Ends a guest at once: QEMU is asked, then killed. A guest that is not there or has ended is left alone.
- * When it returns, QEMU is gone.
+ * Ends a guest at once: QEMU is asked, then killed. A guest that does not exist or has ended is
+ * left alone. When it returns, QEMU is gone.
  */
 export async function killGuest(session: GuestSession, call: VerbCall): Promise<void> {
   const { libvirt, name } = session;
@@ -161,7 +162,7 @@ export async function killGuest(session: GuestSession, call: VerbCall): Promise<
   }
 }
 
-/** Removes what libvirt knows of a guest that has ended. */
+/** Removes what libvirt knows about an ended guest. */
 export async function deleteGuest(session: GuestSession, call: VerbCall): Promise<void> {
   const { libvirt, name } = session;
   const found = await findDomain(libvirt, name, { signal: call.signal });
@@ -179,7 +180,7 @@ function unlessEnded(error: unknown): void {
   if (!isEnded(error)) throw error;
 }
 
-/** Whether libvirt says that there is nothing to be ended any more. */
+/** Whether libvirt says that there is nothing left to end. */
 function isEnded(error: unknown): boolean {
   return isLibvirtError(error, "noDomain") || isLibvirtError(error, "operationInvalid");
 }

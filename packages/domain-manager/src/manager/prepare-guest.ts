@@ -19,11 +19,11 @@ import type { LocalPath } from "./launcher-files.ts";
 type Preparing = Pick<GuestSession, "names" | "owner" | "identity" | "topology">;
 
 /**
- * Makes what a guest's disks are made of, before its domain is. Safe to repeat: what holds the guest's data
- * is kept. Returns the cloud-init data, if the VMI has any: its medium is written once more when the devices
- * have their addresses.
+ * Creates the disks of a guest before its domain. Safe to repeat: what holds the guest's data is
+ * kept. Returns the cloud-init data, if the VMI has any: its medium is written once more when the
+ * devices have their addresses.
  *
- * @throws DiskError of the first disk that cannot be made.
+ * @throws DiskError of the first disk that cannot be created.
  */
 export async function prepareGuest(
   { names, owner, identity }: Preparing,
@@ -44,7 +44,7 @@ export async function prepareGuest(
   return data;
 }
 
-/** QEMU makes the sockets of serial console and screen in it. */
+/** QEMU creates the sockets of serial console and screen in it. */
 async function makeSocketDirectory(path: string, owner: FileOwner | undefined): Promise<void> {
   await inStep("make", path, async () => {
     const made = await mkdir(path, { recursive: true });
@@ -64,7 +64,7 @@ export async function prepareFirmware(
   await createFirmwareVariables(nvram.template, path, { owner, signal });
 }
 
-/** Tells the guest which of its devices have which tags, where it has cloud-init and tags. */
+/** Tells the guest which of its devices have which tags, if it has cloud-init and tags. */
 export async function writeDeviceMetadata(
   { names, owner, topology }: Preparing,
   vmi: VirtualMachineInstance,

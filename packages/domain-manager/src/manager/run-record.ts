@@ -10,14 +10,16 @@ const key = "virtkit";
 export interface RunRecord {
   /** The VMI that it has run for. */
   readonly vmiUid: string;
-  /** It was started paused for the node agent to place its threads; the next sync lets it go on. */
+  /**
+   * It was started paused so that the node agent can place its threads; the next sync resumes it.
+   */
   readonly waits: boolean;
 }
 
 /**
- * What is known of a domain's runs; undefined if it has never run. It is kept with the domain in libvirt:
- * libvirtd forgets why a domain is shut off when it is started anew, and one that was powered off would
- * look like one that never started.
+ * What is known about a domain's runs; undefined if it has never run. It is kept with the domain in
+ * libvirt: a restarted libvirtd forgets why a domain is shut off, and one that was powered off
+ * would look like one that never started.
  */
 export async function readRunRecord(
   libvirt: Caller,
@@ -36,7 +38,7 @@ export async function readRunRecord(
   }
 }
 
-/** Writes down that a domain has been started for a VMI. */
+/** Records that a domain has been started for a VMI. */
 export async function writeRunRecord(
   libvirt: Caller,
   dom: DomainRef,
@@ -49,12 +51,12 @@ export async function writeRunRecord(
   await libvirt.call("domainSetMetadata", args, options);
 }
 
-/** A UID has none of these; whoever gives another one must not write XML. */
+/** A UID contains none of these; any other value must not inject XML. */
 function escaped(uid: string): string {
   return uid.replace(/[^\w.-]/g, "_");
 }
 
-/** Whether a record is of this VMI. */
+/** Whether a record belongs to this VMI. */
 export function isRecordOf(record: RunRecord, vmiUid: string): boolean {
   return record.vmiUid === escaped(vmiUid);
 }

@@ -1,7 +1,7 @@
 import { DomainManagerError } from "../domain-manager-error.ts";
 import { MayRun, type RunGrant } from "./may-run.ts";
 
-/** Whose guest a manager runs, and where. */
+/** The guest of a manager, and where it runs. */
 export interface GuestIdentity {
   readonly namespace: string;
   readonly name: string;
@@ -11,8 +11,8 @@ export interface GuestIdentity {
 }
 
 /**
- * Knows which proofs are good here: those of this guest and this Pod, and none that is older than one that
- * was seen. It only ever refuses; what it has seen is no reason to run anything.
+ * Knows which proofs are valid here: those for this guest and this Pod, and none that is older than
+ * one already seen. It only ever refuses; what it has seen is no reason to run anything.
  */
 export class RunRight {
   readonly #identity: Pick<GuestIdentity, "vmiUid" | "podUid">;
@@ -28,29 +28,32 @@ export class RunRight {
     this.#closed = true;
   }
 
-  /** @throws DomainManagerError `DOMAIN_NOT_GRANTED` unless the proof is good. */
+  /** @throws DomainManagerError `DOMAIN_NOT_GRANTED` unless the proof is valid. */
   check(mayRun: MayRun): RunGrant {
     if (!(mayRun instanceof MayRun)) {
       throw notGranted("mayRun", "is not a proof; claim the run grant with MayRun.claim");
     }
     if (this.#closed) {
-      throw notGranted("mayRun", "the guest was deleted here; a new Pod is to run it again");
+      throw notGranted("mayRun", "the guest was deleted here; only a new Pod may run it again");
     }
     const { grant } = mayRun;
     const { vmiUid, podUid } = this.#identity;
     if (grant.vmiUid !== vmiUid) {
       throw notGranted(
         "mayRun.vmiUid",
-        `is of the VMI ${grant.vmiUid}, and this guest is ${vmiUid}`,
+        `is for the VMI ${grant.vmiUid}, but this guest is ${vmiUid}`,
       );
     }
     if (grant.podUid !== podUid) {
-      throw notGranted("mayRun.podUid", `is of the Pod ${grant.podUid}, and this Pod is ${podUid}`);
+      throw notGranted(
+        "mayRun.podUid",
+        `is for the Pod ${grant.podUid}, but this Pod is ${podUid}`,
+      );
     }
     if (grant.epoch < this.#epoch) {
       throw notGranted(
         "mayRun.epoch",
-        `is ${grant.epoch}, and ${this.#epoch} was seen; read the grant again`,
+        `is ${grant.epoch}, but ${this.#epoch} was already seen; read the grant again`,
       );
     }
     this.#epoch = grant.epoch;

@@ -5,8 +5,8 @@ import type { MayRun } from "./may-run.ts";
 import type { RunRight } from "./run-right.ts";
 
 /**
- * The only place in which vCPUs begin to run. Both functions take the proof and look at it again right
- * before the call, so that nothing that happened in between, and no caller that forgot, runs a guest twice.
+ * The only place where vCPUs start to run. Both functions take the proof and check it again right
+ * before the call, so that neither an event in between nor a forgetful caller runs a guest twice.
  */
 export interface VcpuSwitch {
   readonly libvirt: Caller;
@@ -26,7 +26,7 @@ export async function startVcpus(
   return (await libvirt.call("domainCreate", { dom, flags }, options)).dom;
 }
 
-/** Lets a paused guest go on. */
+/** Resumes a paused guest. */
 export async function resumeVcpus(
   { libvirt, right, mayRun, dom }: VcpuSwitch,
   options: CallOptions,

@@ -11,8 +11,8 @@ import type { VerbCall } from "./verb-queue.ts";
 import { wantedDomain } from "./wanted-domain.ts";
 
 /**
- * Prepares, defines and starts a guest that does not run. Every part is safe to repeat, so it does not
- * matter how far an earlier attempt came. Returns the domain that was asked for.
+ * Prepares, defines and starts a guest that does not run. Every part is safe to repeat, so it does
+ * not matter how far an earlier attempt got. Returns the requested domain.
  */
 export async function startGuest(
   session: GuestSession,

@@ -13,10 +13,11 @@ import { startGuest, waitsForPlacement } from "./start-guest.ts";
 import type { VerbCall } from "./verb-queue.ts";
 
 /**
- * Makes a guest what its VMI wants: starts it, changes it, or leaves it alone if it has ended. What libvirt
- * says now decides, so that it can be repeated after a crash at any point.
+ * Brings a guest into the state that its VMI wants: starts it, changes it, or leaves it alone if it
+ * has ended. libvirt's present state decides, so it can be repeated after a crash at any point.
  *
- * @throws DomainManagerError `DOMAIN_NOT_GRANTED` before anything else is done, if the proof is not good.
+ * @throws DomainManagerError `DOMAIN_NOT_GRANTED` before anything else is done, if the proof is not
+ * valid.
  */
 export async function syncGuest(
   session: GuestSession,
@@ -43,7 +44,7 @@ export async function syncGuest(
   }
 }
 
-/** Finishes what a start left open: that it is written down, and that a guest which waited goes on. */
+/** Finishes what a start left open: records it, and resumes a guest that waited. */
 async function settleRun(
   { libvirt, right, identity: { vmiUid } }: GuestSession,
   { dom, state }: FoundDomain,
@@ -55,13 +56,14 @@ async function settleRun(
   if (record?.waits && state === "paused") {
     await resumeVcpus({ libvirt, right, mayRun, dom }, call.uninterrupted());
   }
-  // A start that was cut off has not said that its guest waits; whoever pauses one says that it does not.
+  // An interrupted start has not recorded that its guest waits; pausing a guest records that it
+  // does not.
   const waits = !record && state === "paused" && waitsForPlacement(vmi);
   await writeRunRecord(libvirt, dom, { vmiUid, waits }, { signal: call.signal });
 }
 
 function otherGuest(name: string, uid: string): DomainManagerError {
-  const message = `the domain ${name} is of the VMI ${uid}; end and delete that one first`;
+  const message = `the domain ${name} belongs to the VMI ${uid}; end and delete that one first`;
   return new DomainManagerError("DOMAIN_STATE", message, { path: name });
 }
 
@@ -74,7 +76,7 @@ function requireSameGuest(
     const found = metadata?.[field as keyof typeof wanted];
     if (found === value) continue;
     const path = `vmi.metadata.${field}`;
-    const message = `${path}: found ${JSON.stringify(found) ?? "nothing"}, and this launcher is for ${value}`;
+    const message = `${path}: found ${JSON.stringify(found) ?? "nothing"}, but this launcher is for ${value}`;
     throw new DomainManagerError("DOMAIN_ARGUMENT", message, { path });
   }
 }

@@ -19,7 +19,7 @@ function held<T>(result: T) {
   return { work, finish, started };
 }
 
-test("verbs are carried out one at a time, in their order; reads go beside them", async () => {
+test("runs verbs one at a time, in order; reads run beside them", async () => {
   const queue = new VerbQueue(new ManualClock());
   const [one, two] = [held(1), held(2)];
   const first = queue.run({ name: "one", timeout, work: one.work });
@@ -32,7 +32,7 @@ test("verbs are carried out one at a time, in their order; reads go beside them"
   expect(await second).toBe(2);
 });
 
-test("a caller is answered at its deadline, and the next verb waits for the work itself", async () => {
+test("answers a caller at its deadline, while the next verb waits for the work itself", async () => {
   const clock = new ManualClock();
   const queue = new VerbQueue(clock);
   const stuck = held("late");
@@ -49,7 +49,7 @@ test("a caller is answered at its deadline, and the next verb waits for the work
   expect(await second).toBe("next");
 });
 
-test("time in the queue counts, and who has left it is passed over", async () => {
+test("time in the queue counts, and a caller that has left it is skipped", async () => {
   const clock = new ManualClock();
   const queue = new VerbQueue(clock);
   const one = held(1);
@@ -71,7 +71,7 @@ test("time in the queue counts, and who has left it is passed over", async () =>
   expect(work).toHaveBeenCalledOnce();
 });
 
-test("an urgent verb ends what is under way and goes before all that wait", async () => {
+test("an urgent verb ends what is in progress and goes first", async () => {
   const queue = new VerbQueue(new ManualClock());
   const order: string[] = [];
   const first = queue.run({
@@ -95,7 +95,7 @@ test("an urgent verb ends what is under way and goes before all that wait", asyn
   expect(order).toEqual(["kill", "pause"]);
 });
 
-test("what a verb throws is an error of this package that names the verb", async () => {
+test("turns what a verb throws into an error of this package that names the verb", async () => {
   const queue = new VerbQueue(new ManualClock());
   const work = async (): Promise<never> => {
     throw new TypeError("x is not a function");

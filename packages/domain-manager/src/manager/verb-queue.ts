@@ -3,13 +3,13 @@ import { DomainManagerError } from "../domain-manager-error.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import { domainFailure } from "./domain-failure.ts";
 
-/** What the work of a verb gets. */
+/** What the work of a verb receives. */
 export interface VerbCall {
   /** Ends the work: the deadline, the caller, or a verb that cannot wait. */
   readonly signal: AbortSignal;
   /**
-   * For a call that must not be left while the daemon carries it out, because what comes next has to know
-   * how it ended: only the deadline ends it.
+   * For a call that must not be abandoned while the daemon carries it out, because the next step
+   * has to know how it ended: only the deadline ends it.
    */
   uninterrupted(): CallOptions;
 }
@@ -18,10 +18,10 @@ export interface VerbCall {
 export interface Verb<T> {
   /** For messages. */
   readonly name: string;
-  /** Milliseconds, unless the caller says otherwise. */
+  /** Milliseconds, unless the caller gives another value. */
   readonly timeout: number;
   readonly options?: CallOptions | undefined;
-  /** Goes before all that wait, and ends what is being done. */
+  /** Goes first, and ends what is in progress. */
   readonly urgent?: boolean;
   readonly work: (call: VerbCall) => Promise<T>;
 }
@@ -32,9 +32,9 @@ interface Turn {
 }
 
 /**
- * Carries out the verbs of one guest, one at a time, in the order in which they come. A verb's deadline
- * counts from the call, time in the queue included. Its caller is answered at the deadline at the latest;
- * the next verb begins only when the work itself has ended.
+ * Carries out the verbs of one guest, one at a time, in order. A verb's deadline counts from the
+ * call, including time in the queue. Its caller is answered at the deadline at the latest; the next
+ * verb begins only when the work itself has ended.
  */
 export class VerbQueue {
   readonly #clock: Clock;
@@ -45,13 +45,13 @@ export class VerbQueue {
     this.#clock = clock;
   }
 
-  /** Waits for its turn and works. Rejects with a `DomainManagerError` only. */
+  /** Waits for its turn and works. Rejects only with a `DomainManagerError`. */
   async run<T>(verb: Verb<T>): Promise<T> {
     return await this.#timed(verb, async (call, abort) => {
       const release = await this.#turn(call.signal, abort, verb);
       // It may have been told to end before it could begin.
       const work = call.signal.aborted ? Promise.reject(call.signal.reason) : verb.work(call);
-      // Not the caller's promise: that one may be over before the work is.
+      // Not the caller's promise: that one may settle before the work ends.
       work.then(release, release);
       return await work;
     });
@@ -83,7 +83,7 @@ export class VerbQueue {
     try {
       return await untilAborted(controller.signal, () => run(call, abort));
     } catch (error) {
-      // What the work says once it was told to end is only an echo of that.
+      // What the work reports after it was told to end is only a consequence of that.
       throw domainFailure(name, controller.signal.aborted ? controller.signal.reason : error);
     } finally {
       this.#clock.clearTimeout(timer);
@@ -91,7 +91,7 @@ export class VerbQueue {
     }
   }
 
-  /** Resolves when nothing else is being done, with what lets the next one begin. */
+  /** Resolves when nothing else is in progress, with the function that lets the next one begin. */
   async #turn(
     signal: AbortSignal,
     abort: Turn["abort"],
@@ -144,16 +144,16 @@ async function untilAborted<T>(signal: AbortSignal, run: () => Promise<T>): Prom
 }
 
 function tooLate(verb: string, timeout: number): DomainManagerError {
-  const message = `${verb}: not done in ${timeout} ms; it may still be carried out, ask for the status`;
+  const message = `${verb}: not done in ${timeout} ms; it may still be carried out: check the status`;
   return new DomainManagerError("DOMAIN_TIMEOUT", message, { path: verb });
 }
 
 function givenUp(verb: string, cause: unknown): DomainManagerError {
-  const message = `${verb}: the caller gave up; it may still be carried out, ask for the status`;
+  const message = `${verb}: the caller gave up; it may still be carried out: check the status`;
   return new DomainManagerError("DOMAIN_TIMEOUT", message, { path: verb, cause });
 }
 
 function overtaken(verb: string): DomainManagerError {
-  const message = `the guest is being ended by ${verb}; what was under way is not carried on`;
+  const message = `${verb} is ending the guest; what was in progress is abandoned`;
   return new DomainManagerError("DOMAIN_STATE", message, { path: verb });
 }

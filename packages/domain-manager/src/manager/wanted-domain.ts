@@ -10,14 +10,16 @@ import { diskFacts } from "./disk-facts.ts";
 import type { GuestSession } from "./guest-session.ts";
 import { localPaths } from "./launcher-files.ts";
 
-/** What the wanted domain is made of. */
+/** The input of the wanted domain. */
 export interface WantedGuest {
   readonly vmi: VirtualMachineInstance;
   readonly context: ConverterContext;
   readonly pod?: PodFacts | undefined;
 }
 
-/** The domain that a VMI becomes in this launcher: converted, plugged into the Pod, its storage tried. */
+/**
+ * The domain of a VMI in this launcher: converted, plugged into the Pod, with its storage tested.
+ */
 export async function wantedDomain(
   { names }: Pick<GuestSession, "names">,
   { vmi, context, pod = {} }: WantedGuest,

@@ -13,21 +13,21 @@ function polling(interval: number, answers: (count: number) => Promise<void> = a
   return { clock, asked, poller };
 }
 
-test("at once, then after 10 s, doubling up to the interval", async () => {
+test("asks at once, then after 10 s, doubling up to the interval", async () => {
   const { clock, asked, poller } = polling(120_000);
   poller.start();
   await clock.pass(600_000);
   expect(asked).toEqual([0, 10, 30, 70, 150, 270, 390, 510]);
 });
 
-test("an interval below 10 s is kept from the beginning", async () => {
+test("keeps an interval below 10 s from the beginning", async () => {
   const { clock, asked, poller } = polling(5_000);
   poller.start();
   await clock.pass(15_000);
   expect(asked).toEqual([0, 5, 10, 15]);
 });
 
-test("what fails is asked ever more rarely, and as usual once it is answered", async () => {
+test("asks ever more rarely after failures, and as usual after a success", async () => {
   const { clock, asked, poller } = polling(10_000, async (count) => {
     if (count <= 5) throw new Error("silence");
   });
@@ -36,7 +36,7 @@ test("what fails is asked ever more rarely, and as usual once it is answered", a
   expect(asked).toEqual([0, 1, 3, 7, 15, 31, 41, 51]);
 });
 
-test("one that never answers is asked every two minutes", async () => {
+test("asks a silent agent every two minutes", async () => {
   const { clock, asked, poller } = polling(5_000, async () => {
     throw new Error("silence");
   });
@@ -45,7 +45,7 @@ test("one that never answers is asked every two minutes", async () => {
   expect(asked.slice(-2).reduce((a, b) => b - a)).toBe(120);
 });
 
-test("it stops at once and begins anew", async () => {
+test("stops at once and can start again", async () => {
   const { clock, asked, poller } = polling(5_000);
   poller.start();
   poller.start();
@@ -58,7 +58,7 @@ test("it stops at once and begins anew", async () => {
   expect(asked).toEqual([0, 5, 65, 70]);
 });
 
-test("one question at a time", async () => {
+test("asks one question at a time", async () => {
   const clock = new ManualClock();
   let underWay = 0;
   let most = 0;

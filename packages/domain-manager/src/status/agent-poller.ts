@@ -8,17 +8,17 @@ import {
   silentLog,
 } from "@virtkit/api/observe";
 
-/** Something that is asked of the guest's agent again and again. */
+/** A recurring question to the guest's agent. */
 export interface Poll {
-  /** Milliseconds between two times, once the guest has settled. */
+  /** Milliseconds between two questions, once the guest has settled. */
   readonly interval: number;
-  /** Asks, and passes on what it learns. Rejects where the agent does not answer it. */
+  /** Asks, and passes on the answer. Rejects if the agent does not answer. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Milliseconds: a guest that has just started changes more than one that has run for a while. */
+/** Milliseconds: a guest that has just started changes more often. */
 const firstDelay = 10_000;
-/** Milliseconds to the next try after one that failed; doubles with each, up to `lastRetry`. */
+/** Milliseconds to the next try after a failure; doubles with each, up to `lastRetry`. */
 const firstRetry = 1_000;
 const lastRetry = 120_000;
 
@@ -31,8 +31,9 @@ interface Planned {
 }
 
 /**
- * Asks a guest's agent in turn, one question at a time: all at once, after 10 s, 20 s and so on up to the
- * interval of each. What fails is asked again after 1 s, 2 s and so on up to two minutes or its interval.
+ * Asks a guest's agent in turn, one question at a time: all at once, after 10 s, 20 s and so on up
+ * to the interval of each. A failed question is repeated after 1 s, 2 s and so on up to two minutes
+ * or its interval.
  */
 export class AgentPoller {
   readonly #polls: readonly Poll[];
@@ -52,14 +53,14 @@ export class AgentPoller {
     this.#clock = clock;
   }
 
-  /** Begins with a first round. Does nothing where it has begun. */
+  /** Begins with a first round. Does nothing if it has begun. */
   start(): void {
     if (this.#stop) return;
     this.#stop = new AbortController();
     void this.#loop(this.#stop.signal);
   }
 
-  /** Ends at once; a question that is under way is given up. */
+  /** Ends at once; abandons a question in progress. */
   stop(): void {
     this.#stop?.abort();
     this.#stop = undefined;

@@ -23,7 +23,7 @@ export const pollIntervals: PollIntervals = {
   fsFreeze: 5_000,
 };
 
-/** Lists that are asked for and not part of the status. */
+/** Lists that are polled but not part of the status. */
 export interface PolledLists {
   readonly users?: readonly GuestUser[];
   readonly fileSystems?: readonly GuestFileSystem[];
@@ -35,7 +35,7 @@ export interface PollSinks {
   readonly listed: (lists: PolledLists) => void;
 }
 
-/** What is asked of an agent, in the order of the first round. */
+/** The questions to an agent, in the order of the first round. */
 export function agentPolls(
   agent: () => GuestAgent,
   intervals: PollIntervals,

@@ -14,7 +14,7 @@ const xml = (
   <channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0' state='${agentState}'/></channel>
 </devices></domain>`;
 
-test("disks and interfaces by the names that the VMI gave them, and whether the agent is there", () => {
+test("reads disks and interfaces by the VMI's names, and whether the agent is connected", () => {
   expect(readDomainFacts(xml("connected"))).toEqual({
     agent: "connected",
     disks: [{ volume: "root", target: "vda" }],

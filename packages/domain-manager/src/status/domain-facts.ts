@@ -2,24 +2,27 @@ import { type Domain, parseDomain } from "@virtkit/converter";
 import { type DomainHostDevice, nameOfAlias } from "@virtkit/converter/model";
 import type { DomainHardware, DomainStatus, GuestInterface } from "./domain-status.ts";
 
-/** What a live domain's XML tells. */
+/** Facts from a live domain's XML. */
 export interface DomainFacts {
   readonly agent: DomainStatus["agent"];
   readonly disks: DomainStatus["disks"];
   /** As the host knows them: without addresses. */
   readonly interfaces: readonly GuestInterface[];
-  /** Absent where there is no XML to read. */
+  /** Absent if there is no XML to read. */
   readonly hardware?: DomainHardware;
 }
 
 const agentChannel = "org.qemu.guest_agent.0";
-/** Host devices that are network cards of the VMI; what follows is the name of its interface. */
+/**
+ * Alias prefix of host devices that are network cards of the VMI, followed by the name of its
+ * interface.
+ */
 const sriovPrefix = "sriov-";
 
 /**
- * Reads what a status needs of a live domain.
+ * Reads what a status needs from a live domain.
  *
- * @throws ConverterError if it is not well-formed, or no domain.
+ * @throws ConverterError if it is not well-formed, or not a domain.
  */
 export function readDomainFacts(xml: string): DomainFacts {
   const domain = parseDomain(xml);

@@ -1,6 +1,6 @@
 import type { GuestEnd } from "./guest-end.ts";
 
-/** What libvirt calls the state of a domain; `Absent` where it knows no such domain. */
+/** libvirt's states of a domain; `Absent` if it does not know the domain. */
 export const domainStates = [
   "Absent",
   "NoState",
@@ -13,12 +13,15 @@ export const domainStates = [
   "PMSuspended",
 ] as const;
 
-/** One of {@link domainStates}. `NoState` is also any that is newer than this release: it proves nothing. */
+/**
+ * One of {@link domainStates}. `NoState` also stands for any that is newer than this release: it
+ * proves nothing.
+ */
 export type DomainState = (typeof domainStates)[number];
 
-/** What a sync has not done to a running guest. */
+/** A change that a sync has not applied to a running guest. */
 export interface PendingChange {
-  /** What it takes: a new Pod for the same guest, a new start of it, or the next sync. */
+  /** What it needs: a new Pod for the same guest, a restart of the guest, or the next sync. */
   readonly effect: "needs-migration" | "needs-restart" | "retry";
   /** What would change, for people: `attach the disk "data" (vdb)`. */
   readonly summary: string;
@@ -28,20 +31,20 @@ export interface PendingChange {
 
 /** An interface as the guest sees it. */
 export interface GuestInterface {
-  /** Name of the VMI's interface with this MAC; absent for one that the guest made itself. */
+  /** Name of the VMI's interface with this MAC; absent for one that the guest created itself. */
   readonly name?: string;
   readonly mac: string;
-  /** As the guest calls it: `eth0`. Absent where only the domain knows it. */
+  /** As the guest calls it: `eth0`. Absent if only the domain knows it. */
   readonly interfaceName?: string;
-  /** First the one that stands for all: IPv4 before IPv6. Link-local ones are among them. */
+  /** The representative one first: IPv4 before IPv6. Link-local ones are included. */
   readonly ips: readonly string[];
-  /** Only of one that the domain has. */
+  /** Only for an interface of the domain. */
   readonly queueCount?: number;
-  /** Only where the domain says it: `up`, `down`. */
+  /** Only if the domain says so: `up`, `down`. */
   readonly linkState?: string;
 }
 
-/** What a domain is made of, as libvirt has it. */
+/** The parts of a domain, as libvirt has them. */
 export interface DomainHardware {
   /** The machine type that libvirt chose: `pc-q35-9.2`. */
   readonly machine?: string;
@@ -65,17 +68,17 @@ export interface GuestOs {
   readonly machine?: string;
 }
 
-/** What a probe of the VMI has found. */
+/** The result of one of the VMI's probes. */
 export interface ProbeStatus {
-  /** `pending`: too few checks were made to tell. */
+  /** `pending`: too few checks so far. */
   readonly state: "pending" | "passing" | "failing";
-  /** Why the last check failed; absent where it did not. */
+  /** Why the last check failed; absent if it did not. */
   readonly message?: string;
 }
 
 /**
- * All that is known of a guest now. Plain JSON. It is rebuilt from libvirt and the guest agent after any
- * restart; nothing in it is remembered only here.
+ * Everything that is known about a guest now. Plain JSON. It is rebuilt from libvirt and the guest
+ * agent after any restart; nothing in it is remembered only here.
  */
 export interface DomainStatus {
   /** Name of the domain: `namespace_name`. */
@@ -88,7 +91,7 @@ export interface DomainStatus {
   readonly interfaces: readonly GuestInterface[];
   /** The device of each volume that is a disk: `{ volume: "root", target: "vda" }`. */
   readonly disks: readonly { readonly volume: string; readonly target: string }[];
-  /** Only where there is a domain. */
+  /** Only if there is a domain. */
   readonly hardware?: DomainHardware;
   readonly os?: GuestOs;
   readonly hostname?: string;
@@ -98,14 +101,16 @@ export interface DomainStatus {
   readonly agentCommands?: readonly string[];
   /** The last attempt to bring access credentials into the guest. */
   readonly accessCredentials?: { readonly synced: boolean; readonly message?: string };
-  /** Only in the answer to a sync, and only if there is any: what the VMI wants and the guest has not. */
+  /**
+   * Only in the answer to a sync, and only if there is any: what the VMI wants and the guest lacks.
+   */
   readonly pending?: readonly PendingChange[];
   /** Set once the launcher has been told to end: the guest is being shut down. */
   readonly shutdownRequestedAt?: string;
-  /** Of a launcher that makes the checks of the VMI's probes itself, where no kubelet does. */
+  /** From a launcher that runs the VMI's probes itself, if there is no kubelet. */
   readonly probes?: { readonly readiness?: ProbeStatus; readonly liveness?: ProbeStatus };
-  /** Set where QEMU was told by a signal to end: the guest did not power itself off. */
+  /** Set if a signal told QEMU to end: the guest did not power itself off. */
   readonly signalled?: boolean;
-  /** Only from a launcher, once it has seen its guest end: how that was. */
+  /** Only from a launcher, once it has seen its guest end: how it ended. */
   readonly end?: GuestEnd;
 }

@@ -47,7 +47,7 @@ async function until(expected: Partial<DomainStatus>): Promise<void> {
   await expect.poll(() => watcher.status, patience).toMatchObject(expected);
 }
 
-/** What was told since the last call, by name. */
+/** Events since the last call, by name. */
 function told(): string[] {
   return events.splice(0).map((event) => {
     if (event.kind === "status") return `${event.status.state} ${event.status.reason}`;
@@ -76,7 +76,7 @@ test("a guest that did not exist starts, and its agent connects", async () => {
   });
 });
 
-test("what the guest tells of itself is in the status, addresses too", async () => {
+test("the status contains what the guest reports about itself, including addresses", async () => {
   await inGuest(libvirt, dom, "ip link set eth0 up; ip addr replace 10.9.8.7/24 dev eth0");
   await until({ fsFreeze: "thawed", timezone: expect.stringMatching(/, 0$/) as unknown as string });
   await expect
@@ -98,7 +98,7 @@ test("paused and resumed", async () => {
   expect(steps(told()).slice(-2)).toEqual(["Paused User", "Running Unknown"]);
 });
 
-test("libvirtd killed under a running guest: the status is rebuilt, and events go on", async () => {
+test("libvirtd killed under a running guest: the status is rebuilt, and events continue", async () => {
   told();
   await daemon.kill("KILL");
   await daemon.restart();
@@ -112,7 +112,7 @@ test("libvirtd killed under a running guest: the status is rebuilt, and events g
   await until({ state: "Running" });
 });
 
-test("a second watcher, as of a launcher that was restarted, comes to the same status", async () => {
+test("a second watcher, as in a restarted launcher, finds the same status", async () => {
   const second = await watchDomain({ libvirt, name });
   onTestFinished(async () => await second[Symbol.asyncDispose]());
   expect(second.status).toMatchObject({ state: "Running", agent: "connected" });
@@ -135,7 +135,7 @@ test("QEMU killed", async () => {
   await libvirt.call("domainCreate", { dom });
   await until({ state: "Running" });
   told();
-  // The brackets keep it from finding itself.
+  // The brackets keep the pattern from matching itself.
   const pids = (await daemon.runAsRoot("pgrep", "-f", `[g]uest=${name}`)).trim().split("\n");
   await daemon.runAsRoot("kill", "-9", ...pids);
   await until({ state: "Shutoff", reason: "Crashed" });

@@ -8,7 +8,7 @@ import type { GuestEvent } from "./guest-event.ts";
 
 const dom = { name: "ns_vm", uuid: "00000000-0000-4000-8000-000000000001", id: 1 };
 
-/** What the daemon of a test says of its only domain. */
+/** What the test's daemon says about its only domain. */
 interface World {
   state: "running" | "paused" | "shutoff" | "absent";
   reason: number;
@@ -59,7 +59,7 @@ async function watching(first: Partial<World> = {}) {
   void (async () => {
     for await (const event of watcher.events()) events.push(event);
   })().catch(() => {});
-  /** Something happens, and libvirt says so: by default with an event that has nothing to tell itself. */
+  /** Something happens, and libvirt reports it: by default with an event without information. */
   const happens = async (
     change: Partial<World>,
     type: EventType = "lifecycle",
@@ -87,7 +87,7 @@ const kinds = (events: readonly GuestEvent[]): string[] =>
     return event.kind === "incident" ? event.reason : event.kind;
   });
 
-test("a subscription begins with the status; a guest starts, is paused, goes on and ends", async () => {
+test("a subscription begins with the status; a guest starts, is paused, resumes and ends", async () => {
   const { events, happens, watcher } = await watching();
   await happens({ state: "running" });
   await happens({ state: "paused", reason: 1 });
@@ -105,7 +105,7 @@ test("a subscription begins with the status; a guest starts, is paused, goes on 
   expect(watcher.status.state).toBe("Absent");
 });
 
-test("an event that changes nothing tells nobody", async () => {
+test("an event that changes nothing reaches nobody", async () => {
   const { events, happens, watcher } = await watching({ state: "running" });
   const { status } = watcher;
   for (let i = 0; i < 5; i++) await happens({});
@@ -113,7 +113,7 @@ test("an event that changes nothing tells nobody", async () => {
   expect(watcher.status).toBe(status);
 });
 
-test("the agent comes: it is asked, and what it tells is in the status; while paused it is left alone", async () => {
+test("asks a connected agent and puts its answers into the status; leaves it alone while paused", async () => {
   const { events, happens, watcher, clock, daemon, world } = await watching({ state: "running" });
   world.hostname = "one";
   await happens({ agent: "connected" });
@@ -130,7 +130,7 @@ test("the agent comes: it is asked, and what it tells is in the status; while pa
   expect(watcher.status).toMatchObject({ agent: "disconnected", hostname: "two" });
 });
 
-test("stages and incidents that others saw are told too, a stage only once", async () => {
+test("reports stages and incidents from elsewhere, too, a stage only once", async () => {
   const { events, watcher, happens } = await watching({ state: "shutoff" });
   watcher.tell({ kind: "stage", stage: "domain-defined", state: "done" });
   watcher.tell({ kind: "stage", stage: "guest-running", state: "done" });
@@ -146,7 +146,7 @@ test("stages and incidents that others saw are told too, a stage only once", asy
   expect(watcher.status.accessCredentials).toEqual({ synced: true });
 });
 
-test("a QEMU that was told to end by a signal is told from a guest that powered itself off", async () => {
+test("distinguishes a QEMU that a signal ended from a guest that powered itself off", async () => {
   for (const [detail, signalled] of [
     [1, undefined],
     [2, true],
@@ -158,7 +158,7 @@ test("a QEMU that was told to end by a signal is told from a guest that powered 
   }
 });
 
-test("a disk fails: one incident for all its requests, and another one after the guest ran again", async () => {
+test("a failing disk is one incident for all its requests, and another one after the guest ran again", async () => {
   const { events, happens } = await watching({ state: "running" });
   const failed = { source: "/x", alias: "ua-root", action: "pause", reason: "enospc" };
   for (let i = 0; i < 3; i++) await happens({}, "ioError", failed);
@@ -178,7 +178,7 @@ test("a disk fails: one incident for all its requests, and another one after the
   ]);
 });
 
-test("events of another domain, and of devices, are looked at only for what they change", async () => {
+test("looks at events of other domains and devices only for what they change", async () => {
   const { events, happens, daemon } = await watching({ state: "running" });
   const looks = () => daemon.calls.filter(({ name }) => name === "domainGetXmlDesc").length;
   const before = looks();
@@ -191,7 +191,7 @@ test("events of another domain, and of devices, are looked at only for what they
   expect(kinds(events)).toEqual(["Running Unknown"]);
 });
 
-test("the daemon goes and comes back: resync, then what is now, and events go on", async () => {
+test("after the daemon returns: resync, then the present state, and events continue", async () => {
   const { events, happens, daemon, world, watcher } = await watching({ state: "running" });
   world.state = "shutoff";
   world.reason = 3;
@@ -202,14 +202,14 @@ test("the daemon goes and comes back: resync, then what is now, and events go on
   expect(watcher.status.state).toBe("Running");
 });
 
-test("whoever has changed something looks, and sees it", async () => {
+test("a look shows what the caller has changed", async () => {
   const { watcher, world } = await watching({ state: "running" });
   world.state = "paused";
   const looks = await Promise.all([watcher.refresh(), watcher.refresh(), watcher.refresh()]);
   expect(looks.map(({ state }) => state)).toEqual(["Paused", "Paused", "Paused"]);
 });
 
-test("a daemon that does not answer: a look fails in time, and says why", async () => {
+test("a look at a silent daemon fails in time, and says why", async () => {
   const { watcher, daemon, clock } = await watching({ state: "running" });
   daemon.down = true;
   daemon.connections.at(-1)?.end();
@@ -236,7 +236,7 @@ test("subscriptions end with their signal, and with the watcher", async () => {
   expect(await other.next()).toMatchObject({ done: true });
 });
 
-test("libvirt is gone for good: subscriptions throw", async () => {
+test("subscriptions throw if libvirt is gone for good", async () => {
   const daemon = new FakeDaemon((call) => answer({ ...absent }, call));
   const libvirt = await connectLibvirt({ uri: "test:///", dial: daemon.dial });
   const watcher = await watchDomain({ libvirt, name: dom.name });

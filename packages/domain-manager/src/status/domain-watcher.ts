@@ -21,11 +21,11 @@ import { changesOf, type Happening, type StageHappening } from "./status-changes
 
 /** How {@link watchDomain} watches. */
 export interface DomainWatcherOptions extends Observers {
-  /** One that reconnects: else the watch ends with the connection. */
+  /** One that reconnects; otherwise the watch ends with the connection. */
   readonly libvirt: Pick<Libvirt, "call" | "subscribe">;
-  /** Where the agent is asked; a hanging one holds up calls. By default the same. */
+  /** The connection for questions to the agent, which can hang. By default the same. */
   readonly agentLibvirt?: Pick<Libvirt, "call">;
-  /** Name of the domain: `namespace_name`. It need not be there yet. */
+  /** Name of the domain: `namespace_name`. It need not exist yet. */
   readonly name: string;
   readonly intervals?: Partial<PollIntervals>;
   /** QEMU's log, which has the details of a panic. */
@@ -51,7 +51,7 @@ type Watched = (typeof watched)[number];
 
 /** Events that are kept for one slow subscriber. */
 const queueLimit = 256;
-/** Milliseconds for one call of a look; and to the next look, where one failed. */
+/** Milliseconds for one call of a look, and until the next look after a failure. */
 const lookTimeout = 15_000;
 const lookAgain = 200;
 
@@ -77,10 +77,10 @@ export async function watchDomain(options: DomainWatcherOptions): Promise<Domain
 }
 
 /**
- * One guest's current status and what happens to it; made by {@link watchDomain}.
+ * One guest's current status and its events; created by {@link watchDomain}.
  *
- * An event of libvirt is only a hint: what is, is then asked of libvirt. So nothing is lost when events
- * are, nothing is remembered only here, and what changes nothing is told to nobody.
+ * An event of libvirt is only a hint: the present state is then read from libvirt. So lost events
+ * lose nothing, nothing is remembered only here, and what changes nothing is not reported.
  */
 export class DomainWatcher implements AsyncDisposable {
   readonly #options: DomainWatcherOptions;
@@ -92,10 +92,10 @@ export class DomainWatcher implements AsyncDisposable {
   #record: GuestRecord;
   #status: DomainStatus;
   #lists: PolledLists = {};
-  /** The look that is under way, and the one that follows it. */
+  /** The look in progress, and the one that follows it. */
   #looking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
-  /** Stages and incidents of this run that are told already. */
+  /** Stages and incidents of this run that were already reported. */
   readonly #told = new Set<string>();
   /** Events were lost, and nobody has been told yet. */
   #missed = false;
@@ -131,14 +131,14 @@ export class DomainWatcher implements AsyncDisposable {
     return this.#status;
   }
 
-  /** What the agent has last told of users and file systems; empty until it has. */
+  /** What the agent last reported about users and file systems; empty until it has. */
   get lists(): PolledLists {
     return this.#lists;
   }
 
   /**
-   * What happens from now on; begins with the whole status. Ends with the watcher or the signal; throws
-   * where libvirt is gone for good. A reader that is 256 events behind gets `resync` and the status.
+   * Future events; begins with the whole status. Ends with the watcher or the signal; throws if
+   * libvirt is gone for good. A reader that is 256 events behind gets `resync` and the status.
    */
   events({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<GuestEvent> {
     const onAbort = (): void => void queue.return();
@@ -159,8 +159,8 @@ export class DomainWatcher implements AsyncDisposable {
   }
 
   /**
-   * Looks at libvirt now, and returns the status with what it found: whoever has changed something sees it.
-   * Rejects with a `DomainManagerError` where libvirt does not answer.
+   * Looks at libvirt now, and returns the status with what it found: a caller sees its own changes.
+   * Rejects with a `DomainManagerError` if libvirt does not answer.
    */
   async refresh({ signal, timeout = lookTimeout }: CallOptions = {}): Promise<DomainStatus> {
     try {
@@ -173,14 +173,14 @@ export class DomainWatcher implements AsyncDisposable {
     }
   }
 
-  /** Adds something that was learnt elsewhere, as the outcome of bringing access credentials in. */
+  /** Adds something that was learned elsewhere, such as whether access credentials were applied. */
   learn(fact: GuestFact): void {
     this.#learn(fact, false);
   }
 
   /**
-   * Tells subscribers of a stage or an incident that somebody else saw. A stage that is done is told once in
-   * each run of the guest.
+   * Reports a stage or an incident from elsewhere to subscribers. A completed stage is reported
+   * once in each run of the guest.
    */
   tell(happening: StageHappening | Incident): void {
     if (happening.kind === "stage" && happening.state === "done") {
@@ -193,7 +193,7 @@ export class DomainWatcher implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end(undefined);
-    // Nobody reads it any more: whether the daemon took the registration back does not matter.
+    // Nobody reads it any more: whether the daemon removed the registration does not matter.
     await this.#stream.return().catch(() => {});
   }
 
@@ -224,10 +224,10 @@ export class DomainWatcher implements AsyncDisposable {
     }
   }
 
-  /** Events may have been missed: the next look says so, and then what is. */
+  /** Events may have been missed: the next look says so, and then reports the present state. */
   async #resync(): Promise<void> {
     this.#missed = true;
-    // What was asked before the connection was lost is not answered.
+    // Questions from before the loss of the connection get no answer.
     this.#poller.stop();
     await this.#lookUntilDone();
     this.#poll();
@@ -282,7 +282,10 @@ export class DomainWatcher implements AsyncDisposable {
     } else this.#poller.stop();
   }
 
-  /** One look at a time. Who asks while one is under way waits for the next: that one may be too early. */
+  /**
+   * One look at a time. A caller during a look waits for the next: the present one may be too
+   * early.
+   */
   async #look(): Promise<void> {
     if (!this.#looking) {
       this.#looking = this.#lookNow().finally(() => {
@@ -291,7 +294,7 @@ export class DomainWatcher implements AsyncDisposable {
       return await this.#looking;
     }
     this.#next ??= this.#looking
-      // Whoever waits for that look is told of its failure.
+      // Whoever waits for that look gets its failure.
       .catch(() => {})
       .then(async () => {
         this.#next = undefined;
@@ -309,7 +312,7 @@ export class DomainWatcher implements AsyncDisposable {
     this.#learn(fact, missed);
   }
 
-  /** A look changes nothing, so one that failed is tried again. Throws where the watch has ended. */
+  /** A look changes nothing, so a failed one is retried. Throws if the watch has ended. */
   async #lookUntilDone(): Promise<void> {
     const attempt = async (): Promise<boolean> => {
       try {
@@ -370,7 +373,7 @@ function isSignal(event: DomainEvent<"lifecycle" | "ioError" | "watchdog">): boo
 
 const outOfPatience = new Error("out of patience");
 
-/** Waits for a promise, no longer than told; what it stands for goes on. */
+/** Waits for a promise up to a time limit; its work goes on. */
 async function patiently(
   promise: Promise<void>,
   clock: Clock,

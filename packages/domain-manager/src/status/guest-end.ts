@@ -17,24 +17,26 @@ export interface GuestEnd {
   readonly at: string;
 }
 
-/** What is known of a guest that does not run any more. */
+/** What is known about a guest that no longer runs. */
 export interface GuestEndFacts {
-  /** State and reason of its last status: the last that libvirt said of it. */
+  /** State and reason of its last status: the last report of libvirt. */
   readonly state: string;
   readonly reason: string;
-  /** What it was told before it ended, the strongest. */
+  /** The strongest request before it ended. */
   readonly told?: "shutdown" | "kill-after-grace" | "kill" | undefined;
-  /** What ended QEMU: `SIGKILL`. Undefined where it ended by itself, or nobody knows. */
+  /**
+   * The signal that ended QEMU: `SIGKILL`. Undefined if it ended on its own, or if nobody knows.
+   */
   readonly signal?: string | undefined;
-  /** Whether QEMU was told by a signal to end, and did so in order. */
+  /** Whether a signal told QEMU to end, and it did so in order. */
   readonly signalled?: boolean | undefined;
-  /** What the last check of its liveness probe found, where it was ended for that. */
+  /** What the last check of its liveness probe found, if it was ended for that. */
   readonly lifeless?: string | undefined;
-  /** What is known of a panic of the guest's kernel. */
+  /** What is known about a panic of the guest's kernel. */
   readonly panic?: string | undefined;
 }
 
-/** Signals that a faulty program sends itself; any other one came from somebody else. */
+/** Signals that a faulty program raises itself; any other came from outside. */
 const faults = ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS"];
 
 const asked = {
@@ -45,7 +47,7 @@ const asked = {
 
 type End = Omit<GuestEnd, "at">;
 
-/** Ends about which there is no more to find out. */
+/** Ends that need no further analysis. */
 const plainEnds: Readonly<Record<string, End>> = {
   Failed: { kind: "Failed", message: "QEMU could not be started" },
   Migrated: { kind: "Stopped", message: "it was moved elsewhere" },
@@ -53,8 +55,8 @@ const plainEnds: Readonly<Record<string, End>> = {
 };
 
 /**
- * Decides how a guest ended. libvirt has one reason, `Crashed`, for a QEMU that was killed, one that failed
- * and a kernel that panicked: the signal and the panic tell them apart.
+ * Decides how a guest ended. libvirt has one reason, `Crashed`, for a killed QEMU, a failed QEMU
+ * and a kernel panic: the signal and the panic distinguish them.
  */
 export function guestEnd(facts: GuestEndFacts): End {
   const { state, reason, told, panic, lifeless } = facts;
@@ -84,7 +86,7 @@ function destroyed(told: GuestEndFacts["told"]): End {
   return { kind: "Killed", message: "somebody had libvirt destroy it; look at who uses libvirt" };
 }
 
-/** A domain that was forgotten says nothing any more. */
+/** A domain that was removed says nothing any more. */
 function gone(facts: GuestEndFacts): End {
   if (facts.told) return { kind: "Stopped", message: asked[facts.told] };
   if (facts.signal !== undefined) return qemuEnded(facts);

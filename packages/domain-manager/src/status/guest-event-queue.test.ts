@@ -22,7 +22,7 @@ function queueOf(limit: number) {
 const stage: GuestEvent = { at: "t", kind: "stage", stage: "ready", state: "done" };
 const value = async (queue: GuestEventQueue) => (await queue.next()).value;
 
-test("the whole status comes first, then what happens", async () => {
+test("the whole status comes first, then events", async () => {
   const { queue } = queueOf(10);
   queue.push(stage);
   expect(await value(queue)).toMatchObject({ kind: "status", status: { name: "first" } });
@@ -32,7 +32,7 @@ test("the whole status comes first, then what happens", async () => {
   expect((await next).value).toBe(stage);
 });
 
-test("a slow reader gets resync and the status of now, and costs no more than its limit", async () => {
+test("a slow reader gets resync and the present status, and costs no more than its limit", async () => {
   const { queue, rename } = queueOf(10);
   for (let i = 0; i < 100_000; i++) queue.push(stage);
   rename("now");
@@ -42,7 +42,7 @@ test("a slow reader gets resync and the status of now, and costs no more than it
   expect(await value(queue)).toBe(stage);
 });
 
-test("it ends when it is left, and with an error where there is one", async () => {
+test("ends when it is left, and with an error if there is one", async () => {
   const left = queueOf(10);
   const waiting = queueOf(10);
   await left.queue.return();

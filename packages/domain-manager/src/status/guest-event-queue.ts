@@ -11,8 +11,8 @@ export interface GuestEventQueueOptions {
 }
 
 /**
- * The events of one subscriber: first the whole status, then what happens. Of a reader that is too slow
- * all that it has not read goes, and it gets `resync` and the whole status instead.
+ * The events of one subscriber: first the whole status, then events. A reader that is too slow
+ * loses everything that it has not read, and gets `resync` and the whole status instead.
  */
 export class GuestEventQueue implements AsyncIterableIterator<GuestEvent> {
   readonly #options: GuestEventQueueOptions;
@@ -67,7 +67,7 @@ export class GuestEventQueue implements AsyncIterableIterator<GuestEvent> {
     this.#behind = true;
   }
 
-  /** No more events; what is there can still be read. With an error, that comes last. */
+  /** No more events; pending ones can still be read. An error comes last. */
   end(error?: unknown): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -1,7 +1,7 @@
 import type { Stage } from "@virtkit/api/timeline";
 import type { DomainStatus } from "./domain-status.ts";
 
-/** Something that happened to a guest, in the order in which it happened. Plain JSON. */
+/** An event of a guest, in order. Plain JSON. */
 export type GuestEvent = { readonly at: string } & (
   | /** The whole status, after any part of it has changed; the first item of every subscription. */
   { readonly kind: "status"; readonly status: DomainStatus }
@@ -12,7 +12,7 @@ export type GuestEvent = { readonly at: string } & (
       readonly state: "done" | "failed";
       readonly message?: string;
     }
-  /** Something that a person should be told: what KubeVirt makes a Kubernetes event of. */
+  /** Something that a person should know: KubeVirt creates a Kubernetes event for it. */
   | {
       readonly kind: "incident";
       readonly reason: "IOerror" | "GuestPanicked" | "GuestAgentPingFailed" | "Watchdog";

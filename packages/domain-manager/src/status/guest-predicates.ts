@@ -1,6 +1,6 @@
 import type { DomainState, DomainStatus } from "./domain-status.ts";
 
-/** What the predicates go by: a {@link DomainStatus}, or what else has a state. */
+/** The input of the predicates: a {@link DomainStatus}, or anything else with a state. */
 interface WithState {
   readonly state: DomainStatus["state"] | (string & {});
 }
@@ -13,20 +13,29 @@ export function isOff({ state }: WithState): boolean {
   return off.includes(state);
 }
 
-/** Whether it is certain that no guest runs: the domain is off, or there is none. `NoState` is not certain. */
+/**
+ * Whether it is certain that no guest runs: the domain is off, or does not exist. `NoState` is not
+ * certain.
+ */
 export function hasEnded({ state }: WithState): boolean {
   return ended.includes(state);
 }
 
-/** Whether there is a QEMU process, vCPUs running or not. A state that nobody knows is not a sign of life either. */
+/**
+ * Whether there is a QEMU process, regardless of its vCPUs. An unknown state is not a sign of life
+ * either.
+ */
 export function isAlive({ state }: WithState): boolean {
   return !ended.includes(state) && state !== "NoState";
 }
 
-/** Why a guest that is shut off is so because it has run; one that never ran has the reason `Unknown`. */
+/**
+ * Reasons for which a guest that is shut off has run before; one that never ran has the reason
+ * `Unknown`.
+ */
 const endReasons = ["Shutdown", "Destroyed", "Crashed", "Failed", "Migrated", "Saved", "Panicked"];
 
-/** Whether a guest lives, or is off for a reason that only one has that has run. */
+/** Whether a guest lives, or is off for a reason that only a guest that has run can have. */
 export function hasLived(status: Pick<DomainStatus, "state" | "reason">): boolean {
   return isAlive(status) || (status.state === "Shutoff" && endReasons.includes(status.reason));
 }

@@ -26,7 +26,7 @@ test("nothing is known before a look", () => {
   });
 });
 
-test("libvirt says what the state is, the guest what it is inside", () => {
+test("takes the state from libvirt and the guest's inside from the guest", () => {
   expect(status(domain("Running", 1), told(1, "g"))).toMatchObject({
     uuid: "u",
     state: "Running",
@@ -40,7 +40,7 @@ test("libvirt says what the state is, the guest what it is inside", () => {
   });
 });
 
-test("what a guest told ends with its run", () => {
+test("what a guest reported ends with its run", () => {
   expect(status(domain("Running", 1), told(1, "g"), domain("Shutoff", -1))).not.toHaveProperty(
     "hostname",
   );
@@ -78,7 +78,7 @@ test("the same facts give the same JSON", () => {
   expect(JSON.stringify(status(...known))).toBe(JSON.stringify(status(...known, told(1, "g"))));
 });
 
-test("that QEMU was told to end is known until the next run", () => {
+test("remembers until the next run that QEMU was told to end", () => {
   const signalled = { kind: "signalled" } as const;
   expect(status(domain("Running", 1), signalled, domain("Shutoff", -1)).signalled).toBe(true);
   expect(

@@ -4,7 +4,7 @@ import { isAlive } from "./guest-predicates.ts";
 import { mergeInterfaces } from "./merge-interfaces.ts";
 import { nonExistent } from "./state-names.ts";
 
-/** What the guest's agent has told of the guest. */
+/** What the guest's agent has reported. */
 export type GuestTold = Partial<
   Pick<
     DomainStatus,
@@ -12,7 +12,7 @@ export type GuestTold = Partial<
   > & { readonly interfaces: readonly GuestInterface[] }
 >;
 
-/** Something that was learnt of a guest. */
+/** A fact about a guest. */
 export type GuestFact =
   /** A whole look at libvirt. */
   | {
@@ -28,14 +28,14 @@ export type GuestFact =
   | { readonly kind: "absent" }
   /** An answer of the agent to a run of the guest. */
   | { readonly kind: "told"; readonly id: number; readonly told: GuestTold }
-  /** Access credentials were brought into the guest, or could not be. */
+  /** Access credentials were applied to the guest, or failed to be. */
   | { readonly kind: "access"; readonly synced: boolean; readonly message?: string }
-  /** Somebody sent QEMU a signal that ends it. */
+  /** QEMU received a signal that ends it. */
   | { readonly kind: "signalled" }
   /** The launcher was told to end. */
   | { readonly kind: "shutdownRequested"; readonly at: string };
 
-/** What is known of a guest, by who said it; {@link statusOf} puts it together. */
+/** What is known about a guest, by source; {@link statusOf} combines it. */
 export interface GuestRecord {
   readonly name: string;
   readonly domain?: Extract<GuestFact, { kind: "domain" }>;
@@ -51,8 +51,8 @@ export function unknownGuest(name: string): GuestRecord {
 }
 
 /**
- * The record with one more fact. What the guest has told is forgotten when the run that told it has ended;
- * an answer that comes after that is not taken.
+ * The record with one more fact. What the guest has reported is forgotten when that run has ended;
+ * a later answer is ignored.
  */
 export function learn(record: GuestRecord, fact: GuestFact): GuestRecord {
   switch (fact.kind) {
@@ -83,7 +83,7 @@ export function learn(record: GuestRecord, fact: GuestFact): GuestRecord {
   }
 }
 
-/** The status that a record amounts to; the same record gives the same JSON. */
+/** The status of a record; the same record gives the same JSON. */
 export function statusOf({
   name,
   domain,

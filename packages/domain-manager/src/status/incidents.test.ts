@@ -20,7 +20,7 @@ test.each<[string, IncidentEvent, object | undefined]>([
     { reason: "IOerror", message: expect.stringContaining("no space is left for volume root") },
   ],
   ["a broken disk", io("pause", ""), { message: expect.stringContaining("volume root failed") }],
-  ["an error that the guest gets itself", io("report", ""), undefined],
+  ["an error that is passed to the guest", io("report", ""), undefined],
   ["a watchdog", { type: "watchdog", dom, action: "reset" }, { reason: "Watchdog" }],
   ["a watchdog that does nothing", { type: "watchdog", dom, action: "none" }, undefined],
   [
@@ -35,7 +35,7 @@ test.each<[string, IncidentEvent, object | undefined]>([
   else expect(found).toBeUndefined();
 });
 
-test("a pause by a disk whose event was missed is told too, once", () => {
+test("reports a pause by a disk whose event was missed, once", () => {
   const status = (state: "Running" | "Paused", reason: string): DomainStatus => ({
     ...{ name: "n", state, reason, agent: "disconnected", interfaces: [], disks: [] },
   });
@@ -45,7 +45,7 @@ test("a pause by a disk whose event was missed is told too, once", () => {
   expect(missedIncident(paused, status("Running", "Unknown"))).toBeUndefined();
 });
 
-test("the last panic of a log, with the numbers of Windows", async () => {
+test("finds the last panic of a log, with the numbers of Windows", async () => {
   const log = `start\n2024: panic pvpanic: \n2025: panic hyper-v: arg1='0x5a', arg2='0x1', arg9='0x2'\nend`;
   expect(panicDetail(log)).toBe("hyper-v 0x5a 0x1");
   expect(panicDetail("nothing")).toBeUndefined();

@@ -2,20 +2,20 @@ import type { DomainEvent } from "../libvirt/protocol/events.ts";
 import type { DomainStatus } from "./domain-status.ts";
 import type { Happening } from "./status-changes.ts";
 
-/** Something that a person should be told. */
+/** Something that a person should know. */
 export type Incident = Extract<Happening, { kind: "incident" }>;
 
 /** Events of libvirt that are incidents by themselves. */
 export type IncidentEvent = DomainEvent<"lifecycle" | "ioError" | "watchdog">;
 
 /**
- * What an event of libvirt tells a person; undefined for most. `panic` is what is known of a panic, as
- * {@link panicDetail} reads it.
+ * What an event of libvirt means for a person; undefined for most. `panic` is what is known about a
+ * panic, from {@link panicDetail}.
  */
 export function incidentOf(event: IncidentEvent, panic?: string): Incident | undefined {
   switch (event.type) {
     case "ioError":
-      // Where the guest goes on, it has been told itself.
+      // If the guest continues, it got the error itself.
       return event.action === "pause" ? ioError(event.alias, event.reason) : undefined;
     case "watchdog":
       if (event.action === "none") return undefined;
@@ -27,8 +27,8 @@ export function incidentOf(event: IncidentEvent, panic?: string): Incident | und
 }
 
 /**
- * The incident that a change of the status shows where its event was missed: a guest that has been paused
- * by an error of a disk.
+ * The incident behind a change of the status whose event was missed: a guest that was paused by a
+ * disk error.
  */
 export function missedIncident(before: DomainStatus, after: DomainStatus): Incident | undefined {
   const isPaused = ({ state, reason }: DomainStatus): boolean =>

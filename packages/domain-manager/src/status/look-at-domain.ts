@@ -6,7 +6,9 @@ import { type DomainFacts, readDomainFacts } from "./domain-facts.ts";
 import type { GuestFact } from "./guest-record.ts";
 import { domainReason, domainState } from "./state-names.ts";
 
-/** Asks libvirt for all that a status has of it. Rejects with a `LibvirtError` where it does not answer. */
+/**
+ * Asks libvirt for its whole part of a status. Rejects with a `LibvirtError` if it does not answer.
+ */
 export async function lookAtDomain(
   libvirt: Pick<Libvirt, "call">,
   name: string,
@@ -15,7 +17,7 @@ export async function lookAtDomain(
   try {
     const { dom } = await libvirt.call("domainLookupByName", { name }, options);
     const { xml } = await libvirt.call("domainGetXmlDesc", { dom }, options);
-    // After the XML: a change in between is told by an event, and looked at again.
+    // After the XML: an event reports a change in between, and leads to another look.
     const { state, reason } = await libvirt.call("domainGetState", { dom }, options);
     return {
       kind: "domain",

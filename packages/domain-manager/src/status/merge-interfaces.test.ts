@@ -8,14 +8,14 @@ const told = (interfaceName: string, mac: string, ...ips: string[]) => ({
   ips,
 });
 
-test("what the guest says of a card is joined to it by hardware address", () => {
+test("matches the guest's report with a card by hardware address", () => {
   const mac = card.mac.toUpperCase();
   expect(mergeInterfaces([card], [told("eth0", mac, "10.0.2.2", "fd10::2")])).toEqual([
     { ...card, interfaceName: "eth0", ips: ["10.0.2.2", "fd10::2"] },
   ]);
 });
 
-test("a bridge over the card is the card, with the name of the last and the addresses of the first", () => {
+test("a bridge over a card counts as the card, with the name of the last and the addresses of the first", () => {
   const bridged = [told("eth0", card.mac), told("br0", card.mac, "10.0.0.9")];
   expect(mergeInterfaces([card], bridged)).toMatchObject([
     { interfaceName: "br0", ips: ["10.0.0.9"] },
@@ -26,7 +26,7 @@ test("a bridge over the card is the card, with the name of the last and the addr
   ]);
 });
 
-test("ten that only the guest knows are told; one without an address matches nothing", () => {
+test("reports ten that only the guest knows; one without an address matches nothing", () => {
   const own = Array.from({ length: 30 }, (_, index) => told(`veth${index}`, ""));
   const merged = mergeInterfaces([{ name: "sriov", mac: "", ips: [] }], own);
   expect(merged).toHaveLength(11);

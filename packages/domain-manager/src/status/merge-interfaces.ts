@@ -2,8 +2,8 @@ import { mergeAddresses, mergeGuestInterfaces } from "@virtkit/api/network";
 import type { GuestInterface } from "./domain-status.ts";
 
 /**
- * The interfaces of the domain, each with what the guest calls it and which addresses it has there, then
- * those that only the guest knows. Of several that are one card the name is that of the last.
+ * The interfaces of the domain, each with its name and addresses in the guest, then those that only
+ * the guest knows. If several are one card, the last name is used.
  */
 export function mergeInterfaces(
   domain: readonly GuestInterface[],

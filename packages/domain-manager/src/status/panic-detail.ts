@@ -4,8 +4,8 @@ import { open } from "node:fs/promises";
 const tailBytes = 64 << 10;
 
 /**
- * What QEMU's log says of the last panic: its kind, and for Windows the numbers of the stop screen.
- * Undefined if it says nothing.
+ * What QEMU's log says about the last panic: its kind, and for Windows the numbers of the stop
+ * screen. Undefined if it says nothing.
  */
 export function panicDetail(log: string): string | undefined {
   const last = [...log.matchAll(/panic ([\w-]+): *(.*)/g)].at(-1);
@@ -15,9 +15,9 @@ export function panicDetail(log: string): string | undefined {
   return numbers.length === 0 ? kind : `${kind} ${numbers.join(" ")}`;
 }
 
-/** {@link panicDetail} of the end of a file; undefined where it cannot be read. */
+/** {@link panicDetail} of the end of a file; undefined if it cannot be read. */
 export async function readPanicDetail(path: string): Promise<string | undefined> {
-  // The panic itself is told in any case; only its details are in this file.
+  // The panic itself is reported in any case; this file only has the details.
   const file = await open(path, "r").catch(() => undefined);
   try {
     if (!file) return undefined;

@@ -12,24 +12,24 @@ const states: Readonly<Record<string, DomainState>> = {
   pmSuspended: "PMSuspended",
 };
 
-/** Reasons whose name is not libvirt's with a capital, or that KubeVirt has none for. */
+/** Reasons whose name is not libvirt's with a capital, or for which KubeVirt has no name. */
 const reasons: Readonly<Record<string, string>> = {
   ioError: "IOError",
   apiError: "Unknown",
   daemon: "Unknown",
 };
 
-/** Why there is no domain: there is none. */
+/** The reason if there is no domain. */
 export const nonExistent = "NonExistent";
 
-/** What a state of libvirt is called; `NoState` for one that is newer than this client. */
+/** KubeVirt's name for a state of libvirt; `NoState` for one that is newer than this client. */
 export function domainState(state: string | number): DomainState {
   return (Object.hasOwn(states, state) ? states[state] : undefined) ?? "NoState";
 }
 
 /**
- * Why a domain is in its state, as KubeVirt names it: by libvirt's reason for one that is paused or has
- * ended or is about to, `Unknown` for any other.
+ * Why a domain is in its state, in KubeVirt's terms: libvirt's reason if it is paused, has ended or
+ * is about to end, otherwise `Unknown`.
  */
 export function domainReason(state: string | number, reason: number): string {
   if (!["paused", "shutdown", "shutoff", "crashed"].includes(String(state))) return "Unknown";

@@ -10,7 +10,7 @@ const status = (
 const stages = (before: DomainStatus, after: DomainStatus): string[] =>
   changesOf(before, after).map(({ stage }) => stage);
 
-test("a guest that starts runs and is ready, agent or not", () => {
+test("a started guest runs and is ready, with or without an agent", () => {
   expect(stages(status("Shutoff"), status("Running"))).toEqual(["guest-running", "ready"]);
   expect(stages(status("Absent"), status("Running", "connected"))).toEqual([
     "guest-running",
@@ -19,14 +19,14 @@ test("a guest that starts runs and is ready, agent or not", () => {
   ]);
 });
 
-test("one that starts paused runs when it is let go; one that was paused does not start again", () => {
+test("a guest that starts paused runs when it is resumed; one that was paused later does not start again", () => {
   const starting = status("Paused", "disconnected", "StartingUp");
   expect(stages(status("Shutoff"), starting)).toEqual([]);
   expect(stages(starting, status("Running"))).toEqual(["guest-running", "ready"]);
   expect(stages(status("Paused", "disconnected", "User"), status("Running"))).toEqual([]);
 });
 
-test("the agent is told when it comes, not when it goes", () => {
+test("reports the agent when it connects, not when it disconnects", () => {
   expect(stages(status("Running"), status("Running", "connected"))).toEqual(["agent-connected"]);
   expect(stages(status("Running", "connected"), status("Running"))).toEqual([]);
 });

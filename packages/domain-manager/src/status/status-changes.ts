@@ -9,10 +9,11 @@ export type Happening<Event = GuestEvent> = Event extends unknown ? Omit<Event, 
 export type StageHappening = Extract<Happening, { kind: "stage" }>;
 
 /**
- * What follows from a change of the status, besides the status itself: the stages that it completes. A
- * guest that goes on after a pause completes none again; one that starts anew does.
+ * What follows from a change of the status, besides the status itself: the stages that it
+ * completes. A guest that resumes after a pause completes none again; one that restarts does.
  *
- * The agent is no condition for `ready`: a guest need not have one, and each domain has a channel for it.
+ * The agent is not a condition for `ready`: a guest need not have one, although each domain has a
+ * channel for it.
  */
 export function changesOf(before: DomainStatus, after: DomainStatus): StageHappening[] {
   const found: StageHappening[] = [];

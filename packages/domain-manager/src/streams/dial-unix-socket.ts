@@ -1,7 +1,7 @@
 import { createConnection } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** Connects to a guest's socket; rejects where nobody listens, or with the signal's reason. */
+/** Connects to a guest's socket; rejects if nobody listens, or with the signal's reason. */
 export type GuestDialer = (signal: AbortSignal) => Promise<Duplex>;
 
 /** Dials a unix socket by its path. */

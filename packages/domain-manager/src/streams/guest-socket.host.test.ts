@@ -30,7 +30,9 @@ afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();
 });
 
-/** Types until the guest has said what is waited for: a shell that has just come drops what was typed. */
+/**
+ * Types until the guest gives the expected output: a shell that has just started drops its input.
+ */
 async function converse(stream: Duplex, typed: string, awaited: string): Promise<string> {
   let said = "";
   stream.on("data", (chunk: Buffer) => {
@@ -47,7 +49,7 @@ async function converse(stream: Duplex, typed: string, awaited: string): Promise
   }
 }
 
-test("a command is typed on the console, and its answer is read; a second client takes over", async () => {
+test("types a command on the console and reads its answer; a second client takes over", async () => {
   const first = await serial.open();
   await converse(first, "echo $((6 * 7))one\n", "42one");
   const second = await serial.open();
@@ -71,7 +73,7 @@ test("the screen speaks RFB, to one client or to the newest", async () => {
   expect(await banner(second)).toBe("RFB 003.008\n");
 });
 
-test("the console ends with the guest, and is lost to newcomers", async () => {
+test("the console ends with the guest, and new clients cannot connect", async () => {
   const stream = await serial.open();
   stream.resume();
   const { dom } = await libvirt.call("domainLookupByName", { name: "streams1" });

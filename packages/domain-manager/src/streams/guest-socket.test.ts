@@ -59,14 +59,14 @@ test("the newest client wins; the older one's stream says why it ended", async (
   expect(String(await once(second, "data"))).toBe("to the second");
 });
 
-test("nobody who listens to an old stream: its error ends no process", async () => {
+test("the error of an old stream without a listener does not end the process", async () => {
   const { console } = await guest();
   const first = await console.open();
   await console.open();
   await expect.poll(() => first.errored, patience).toMatchObject({ code: "DOMAIN_STREAM_TAKEN" });
 });
 
-test("a session that is preserved refuses the newcomer", async () => {
+test("a preserved session rejects the new client", async () => {
   const { console } = await guest();
   const first = await console.open({ preserveSession: true });
   await expect(console.open({ preserveSession: true })).rejects.toMatchObject({
@@ -78,18 +78,18 @@ test("a session that is preserved refuses the newcomer", async () => {
   expect((await console.open({ preserveSession: true })).destroyed).toBe(false);
 });
 
-test("who cannot connect does not take the place of who is there", async () => {
+test("a client that cannot connect does not replace the present one", async () => {
   const { console, server } = await guest();
   const first = await console.open();
   server.close();
   await expect(console.open()).rejects.toMatchObject({
     code: "DOMAIN_STREAM_LOST",
-    message: expect.stringContaining("see whether the guest runs"),
+    message: expect.stringContaining("check whether the guest runs"),
   });
   expect(first.destroyed).toBe(false);
 });
 
-test("of many at once the last one wins", async () => {
+test("the last of many concurrent clients wins", async () => {
   const { console } = await guest();
   const opened = await Promise.allSettled(Array.from({ length: 10 }, () => console.open()));
   const streams = opened.map((one) => (one.status === "fulfilled" ? one.value : undefined));
@@ -99,7 +99,7 @@ test("of many at once the last one wins", async () => {
     .toEqual([]);
 });
 
-test("a dialer that never answers is given up; so is one whose caller leaves", async () => {
+test("gives up a dialer that never answers, and one whose caller leaves", async () => {
   const dial = async (signal: AbortSignal): Promise<never> =>
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const late = new GuestSocket({ what: "screen", dial, dialTimeout: 20 });
@@ -110,7 +110,7 @@ test("a dialer that never answers is given up; so is one whose caller leaves", a
   });
 });
 
-test("QEMU's queue is full for a moment: it is tried again", async () => {
+test("retries while QEMU's queue is full", async () => {
   let tries = 0;
   const dial = async () => {
     if (++tries < 3) throw Object.assign(new Error("connect EAGAIN"), { code: "EAGAIN" });
@@ -120,12 +120,12 @@ test("QEMU's queue is full for a moment: it is tried again", async () => {
   expect(tries).toBe(3);
 });
 
-test("a client that does not read: nothing more is read from the guest", async () => {
+test("reads nothing more from the guest while a client does not read", async () => {
   const { console, accepted } = await guest();
   const stream = await console.open();
   const other = await accepted(1);
   const chunk = Buffer.alloc(64 << 10, "x");
-  // Until what was written stays with the writer: then the buffers on the way are full.
+  // Until what was written stays with the writer: then all buffers in between are full.
   let last = -1;
   await expect
     .poll(
@@ -143,7 +143,7 @@ test("a client that does not read: nothing more is read from the guest", async (
   expect(stream.readableLength).toBeLessThanOrEqual(stream.readableHighWaterMark + (64 << 10));
 });
 
-test("a guest that does not read: a pipeline stops reading from the client", async () => {
+test("a pipeline stops reading from the client while the guest does not read", async () => {
   const { console, accepted } = await guest();
   const stream = await console.open();
   (await accepted(1)).pause();
@@ -171,7 +171,7 @@ test("a guest that does not read: a pipeline stops reading from the client", asy
   await done;
 });
 
-test("a client is disconnected with a reason", async () => {
+test("disconnects a client with a reason", async () => {
   const { console } = await guest();
   const stream = await console.open();
   const lost = expect(pipeline(stream, new Writable({ write: (_, __, done) => done() })));

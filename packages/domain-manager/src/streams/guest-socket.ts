@@ -15,13 +15,13 @@ export interface GuestSocketOptions {
 
 /** How {@link GuestSocket.open} opens. */
 export interface OpenOptions {
-  /** Refuses while another client is there, instead of taking its place. */
+  /** Refuses while another client is connected, instead of replacing it. */
   readonly preserveSession?: boolean;
   /** Ends the attempt to connect, not the stream. */
   readonly signal?: AbortSignal;
 }
 
-/** Milliseconds to the next try while those who came before are still in QEMU's short queue. */
+/** Milliseconds until the next try while earlier clients are still in QEMU's short queue. */
 const queueFull = 50;
 
 /**
@@ -57,12 +57,12 @@ export class GuestSocket {
   }
 
   /**
-   * Connects a client. The one that was there gets an error with the code `DOMAIN_STREAM_TAKEN` on its
-   * stream, but only when the new connection stands. The stream ends when the guest does; to connect again
-   * is the caller's business.
+   * Connects a client. The present one gets an error with the code `DOMAIN_STREAM_TAKEN` on its
+   * stream, but only once the new connection is established. The stream ends when the guest does;
+   * it is up to the caller to connect again.
    *
-   * Rejects with a `DomainManagerError`: `DOMAIN_STREAM_BUSY` where `preserveSession` finds a client,
-   * `DOMAIN_STREAM_LOST` where nobody answers, `DOMAIN_STREAM_TAKEN` where a still newer client came
+   * Rejects with a `DomainManagerError`: `DOMAIN_STREAM_BUSY` if `preserveSession` finds a client,
+   * `DOMAIN_STREAM_LOST` if nobody answers, `DOMAIN_STREAM_TAKEN` if a still newer client came
    * first.
    */
   async open({ preserveSession = false, signal }: OpenOptions = {}): Promise<Duplex> {
@@ -85,7 +85,7 @@ export class GuestSocket {
     }
   }
 
-  /** Ends the stream of the client that is there. Others may come. */
+  /** Ends the stream of the present client. Others may come. */
   disconnect(reason: string): void {
     const { what } = this.#options;
     this.#current?.destroy(streamError("DOMAIN_STREAM_LOST", what, reason));
@@ -96,7 +96,7 @@ export class GuestSocket {
     const old = this.#current;
     this.#current = stream;
     old?.destroy(this.#taken());
-    // The reason stays on the stream; a client that has not begun to listen must not end the process.
+    // The reason stays on the stream; a client that does not listen yet must not end the process.
     stream.on("error", () => {});
     stream.once("close", () => {
       if (this.#current === stream) this.#current = undefined;
@@ -123,7 +123,7 @@ export class GuestSocket {
       throw timedOut;
     } catch (error) {
       const why = late.signal.aborted ? `nobody answers in ${dialTimeout} ms` : String(error);
-      throw streamError("DOMAIN_STREAM_LOST", what, `${why}; see whether the guest runs`, error);
+      throw streamError("DOMAIN_STREAM_LOST", what, `${why}; check whether the guest runs`, error);
     } finally {
       this.#clock.clearTimeout(timer);
     }

@@ -26,7 +26,7 @@ export interface ReceivedCall {
   readonly connection: FakeConnection;
 }
 
-/** What a test makes of a call: a result, `undefined` for silence, or a whole message of its own. */
+/** A test's response to a call: a result, `undefined` for silence, or a complete message. */
 type Handler = (call: ReceivedCall) => object | Buffer | undefined;
 
 /** The daemon's end of one connection. */
@@ -85,14 +85,14 @@ export function refusalOf(header: MessageHeader, code: number): Buffer {
 }
 
 /**
- * A daemon in this process: it authenticates, opens and registers events; what else it answers, the test
- * says. It speaks with the client's own codecs, so it proves behaviour, not the protocol: that is what the
- * host tier is for.
+ * A daemon in this process: it authenticates, opens and registers events; the test provides all
+ * other answers. It uses the client's own codecs, so it proves behaviour, not the protocol: that is
+ * what the host tier is for.
  */
 export class FakeDaemon {
   readonly connections: FakeConnection[] = [];
   readonly calls: ReceivedCall[] = [];
-  /** While true nobody can connect. */
+  /** While true, nobody can connect. */
   down = false;
   readonly #handler: Handler;
   #callback = 0;

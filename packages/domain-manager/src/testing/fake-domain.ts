@@ -29,7 +29,7 @@ type Handlers = Readonly<
 >;
 
 /**
- * A daemon with at most one domain, which lives and dies as libvirt's do. `begun` and `resumed` count how
+ * A daemon with at most one domain that behaves like libvirt's. `begun` and `resumed` count how
  * often vCPUs were started.
  */
 export function fakeDomain(initial: Partial<FakeDomain> = {}): {

@@ -4,7 +4,7 @@ import { type GuestDomainOptions, guestDomainXml, type Libvirtd, runProgram } fr
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
 
-/** A disk image for a guest, that the daemon's user may write. */
+/** A disk image for a guest, writable by the daemon's user. */
 export async function createImage(
   daemon: Libvirtd,
   name: string,
@@ -25,9 +25,9 @@ export async function createImage(
   return path;
 }
 
-/** What a test's guest has beyond the lab's own. */
+/** What a test's guest has in addition to the lab's. */
 export interface FixtureOptions extends Omit<GuestDomainOptions, "name" | "guest"> {
-  /** A last word on the XML. */
+  /** A final change to the XML. */
   readonly adapt?: (xml: string) => string;
 }
 

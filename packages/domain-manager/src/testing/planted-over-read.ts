@@ -1,8 +1,8 @@
 import { XdrReader } from "../libvirt/xdr/xdr-reader.ts";
 
 /**
- * The reader with a fault on purpose: it believes the length of a text, whatever the message holds. What
- * finds real faults must find this one.
+ * The reader with an intentional fault: it trusts the length of a string, whatever the message
+ * contains. A test that finds real faults must find this one.
  */
 export class PlantedOverRead extends XdrReader {
   readonly #bytes: Buffer;

@@ -7,8 +7,8 @@ export interface ReadEntry {
 const sector = 2048;
 
 /**
- * Reads one of the trees of an ISO image, by path. Written from the standards and not from the writer:
- * it knows nothing of the order in which the writer places things.
+ * Reads one of the trees of an ISO image, by path. Written from the standards and not from the
+ * writer: it does not know in which order the writer places things.
  */
 export function readIso(
   image: Uint8Array,
@@ -34,7 +34,7 @@ function visit(reader: Reader, directory: Buffer, path: string): void {
     if (isSelfOrParent(idOf(child))) continue;
     const fields = reader.form === "rockRidge" ? systemUse(reader.bytes, child) : undefined;
     const place = path + (fields?.name ?? utf16(idOf(child)).replace(/;1$/, ""));
-    if (reader.entries.has(place)) throw new Error(`${place} is there twice`);
+    if (reader.entries.has(place)) throw new Error(`${place} exists twice`);
     const mode = fields ? { mode: fields.mode } : {};
     if (isDirectory(child)) {
       reader.entries.set(`${place}/`, mode);

@@ -4,7 +4,7 @@ import type { Caller } from "../manager/guest-domain.ts";
 /** What a stub answers: a result, or the number and text of an error. */
 export type StubAnswer = object | { readonly error: readonly [code: number, message: string] };
 
-/** A connection that answers from a table and writes down what was called. */
+/** A connection that answers from a table and records the calls. */
 export function recordedCalls(
   answers: Readonly<Record<string, (args: Readonly<Record<string, unknown>>) => StubAnswer>> = {},
 ): { readonly libvirt: Caller; readonly calls: readonly [string, Record<string, unknown>][] } {

@@ -3,7 +3,7 @@ import { type Dialer, dial } from "../libvirt/dial.ts";
 import { messageTypes, readHeader } from "../libvirt/protocol/message.ts";
 import { MessageSplitter } from "../libvirt/rpc/message-splitter.ts";
 
-/** Larger messages are mostly one long text, which the smaller ones have as well. */
+/** Larger messages are mostly one long string, which the smaller ones have as well. */
 const sizeLimit = 4096;
 
 /**

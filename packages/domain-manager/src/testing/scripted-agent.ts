@@ -2,7 +2,7 @@ import type { Clock } from "@virtkit/api/clock";
 import { GuestAgent } from "../agent/guest-agent.ts";
 import { LibvirtError } from "../libvirt/libvirt-error.ts";
 
-/** What a command is answered: what stands under `return`, the whole text of a reply, or an error. */
+/** The answer to a command: the value of `return`, the whole text of a reply, or an error. */
 export type ScriptedReply = { readonly text: string } | { readonly value: unknown } | Error;
 
 /** An agent that answers from a table, and what it was asked. */
@@ -13,7 +13,10 @@ export interface ScriptedAgent {
 
 const dom = { name: "ns_vm", uuid: "00000000-0000-4000-8000-000000000000", id: 1 };
 
-/** An agent behind a connection that is only a table. A command that it has not is not known to the guest. */
+/**
+ * An agent behind a connection that is only a table. The guest does not know commands that are not
+ * in it.
+ */
 export function scriptedAgent(
   replies: Readonly<Record<string, ScriptedReply | (() => ScriptedReply)>>,
   clock: Clock = fastClock(),

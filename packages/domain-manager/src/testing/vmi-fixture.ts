@@ -18,8 +18,9 @@ export interface LauncherRoom {
 }
 
 /**
- * Gives a daemon the directories of a launcher: below its own folder for this process, and where KubeVirt has
- * them for the daemon and its guests, with the lab's kernel among them. They are gone with the daemon.
+ * Gives a daemon the directories of a launcher: below its own folder for this process, and at
+ * KubeVirt's paths for the daemon and its guests, with the lab's kernel among them. They are
+ * removed with the daemon.
  */
 export async function launcherRoom(daemon: Libvirtd): Promise<LauncherRoom> {
   const root = `${daemon.directory}/launcher`;
@@ -52,7 +53,7 @@ export async function launcherRoom(daemon: Libvirtd): Promise<LauncherRoom> {
   return { names: own };
 }
 
-/** Makes TAPs as a node agent would: the daemon's user may open them. */
+/** Creates TAPs as a node agent would: the daemon's user may open them. */
 export async function createTaps(daemon: Libvirtd, ...taps: readonly string[]): Promise<void> {
   for (const tap of taps) {
     const owner = ["user", "107", "group", "107"];

@@ -17,7 +17,7 @@ const v2 = "40 20 0:29 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
 const beside = "40 20 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 const layoutOf = (text: string) => cgroupLayout(parseMountInfo(text));
 
-test("the layout is told from the mounts", () => {
+test("finds the layout from the mounts", () => {
   expect(layoutOf(v1)).toEqual({
     mode: "v1",
     controllers: {
@@ -34,18 +34,18 @@ test("the layout is told from the mounts", () => {
   });
 });
 
-test("a bind mount of a container's cgroup is not taken for a hierarchy", () => {
+test("does not mistake a bind mount of a container's cgroup for a hierarchy", () => {
   const bound = "50 20 0:27 /kubepods/x /mnt/devices rw - cgroup cgroup rw,devices\n";
   expect(layoutOf(bound + v1).controllers["devices"]).toBe("/sys/fs/cgroup/devices");
 });
 
-test("a host without cgroups is refused", () => {
+test("rejects a host without cgroups", () => {
   expect(() => layoutOf("")).toThrow(expect.objectContaining({ code: "HOST_UNSUPPORTED" }));
 });
 
 const membership = parseProcCgroup("5:devices:/kubepods/p1\n2:cpu,cpuacct:/kubepods/p1:x\n0::/u\n");
 
-test("each controller has its place, and v2 has what v1 does not", () => {
+test("finds the place of each controller, with v2 for those that v1 lacks", () => {
   const layout = layoutOf(v1 + beside);
   expect(cgroupPlace(layout, membership, "devices")).toEqual({
     version: 1,
@@ -62,13 +62,13 @@ test("each controller has its place, and v2 has what v1 does not", () => {
 });
 
 test.each(["/../../etc", "/a/../b", "relative", "", "/a/./b", "/a\0b"])(
-  "%j does not stay inside a hierarchy",
+  "rejects %j, which leaves the hierarchy",
   (path) => {
     expect(() => cgroupPath(path)).toThrow(expect.objectContaining({ code: "HOST_PATH_UNSAFE" }));
   },
 );
 
-test("a plain path is kept", () => {
+test("keeps a plain path", () => {
   expect(cgroupPath("/")).toBe("/");
   expect(cgroupPath("/kubepods.slice//x.scope/")).toBe("/kubepods.slice/x.scope");
 });
@@ -84,7 +84,7 @@ test.each([
   expect(managedCgroupPath(path)).toBe(managed);
 });
 
-test("a malformed line of /proc/<pid>/cgroup is refused", () => {
+test("rejects a malformed line of /proc/<pid>/cgroup", () => {
   expect(() => parseProcCgroup("x\n")).toThrow(
     expect.objectContaining({ code: "HOST_FORMAT_INVALID" }),
   );

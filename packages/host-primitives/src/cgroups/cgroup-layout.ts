@@ -14,7 +14,7 @@ export interface CgroupLayout {
   readonly controllers: Readonly<Record<string, string>>;
 }
 
-/** Finds the hierarchies among a process's mounts. Throws `HOST_UNSUPPORTED` where there are none. */
+/** Finds the hierarchies among a process's mounts. Throws `HOST_UNSUPPORTED` if there are none. */
 export function cgroupLayout(mounts: readonly MountInfo[]): CgroupLayout {
   const controllers: Record<string, string> = {};
   let unified: string | undefined;
@@ -47,13 +47,13 @@ export interface CgroupPlace {
   readonly version: 1 | 2;
   /** Mount point of the hierarchy. */
   readonly root: string;
-  /** Path below it, with a leading slash and without `.` and `..`. */
+  /** Path below the mount point, with a leading slash and without `.` and `..`. */
   readonly path: string;
 }
 
 /**
- * The directory that manages `controller` for a process. On a hybrid layout v1 answers for the
- * controllers that it has, v2 for the rest. Undefined where no hierarchy has the controller.
+ * The directory that manages `controller` for a process. On a hybrid layout v1 manages the
+ * controllers that it has, and v2 the rest. Undefined if no hierarchy has the controller.
  */
 export function cgroupPlace(
   layout: CgroupLayout,
@@ -66,7 +66,7 @@ export function cgroupPlace(
   return unifiedPlace(layout, memberships);
 }
 
-/** The process's directory in the v2 hierarchy, where there is one. */
+/** The process's directory in the v2 hierarchy, if there is one. */
 export function unifiedPlace(
   layout: CgroupLayout,
   memberships: readonly CgroupMembership[],
@@ -77,24 +77,24 @@ export function unifiedPlace(
 }
 
 /**
- * A path of `/proc/<pid>/cgroup`, checked. A process in another cgroup namespace shows a path with
- * `..`, and a forged one might: it is refused, since joined to the mount point it would lead out of
- * the hierarchy.
+ * Checks a path from `/proc/<pid>/cgroup`. A process in another cgroup namespace shows a path with
+ * `..`, and a forged path may contain it too. Such a path is refused, because joined to the mount
+ * point it would lead out of the hierarchy.
  */
 export function cgroupPath(path: string): string {
   const components = path.split("/").filter((part) => part !== "");
   const bad = components.some((part) => part === "." || part === ".." || part.includes("\0"));
   if (path.startsWith("/") && !bad) return `/${components.join("/")}`;
-  const message = `${JSON.stringify(path)} is no path inside a cgroup hierarchy; run in the host's cgroup namespace`;
+  const message = `${JSON.stringify(path)} is not a path inside a cgroup hierarchy; run in the host's cgroup namespace`;
   throw new HostError("HOST_PATH_UNSAFE", message, { path });
 }
 
 const housekeeping = "housekeeping";
 
 /**
- * The cgroup to manage for a task's cgroup path: threads that were moved to the `housekeeping`
- * child belong to its parent. The result of that ends in a slash; a relative path loses its first
- * component, as KubeVirt has it.
+ * The cgroup to manage for a task's cgroup path. Threads that were moved to the `housekeeping`
+ * child belong to its parent; the result then ends in a slash. A relative path loses its first
+ * component, as in KubeVirt.
  */
 export function managedCgroupPath(taskPath: string): string {
   const parts = taskPath.split("/");

@@ -12,7 +12,7 @@ import {
 } from "./cgroup-layout.ts";
 import { parseProcCgroup } from "./parse-proc-cgroup.ts";
 
-/** The layout of the host as this process sees it. */
+/** The cgroup layout of the host as this process sees it. */
 export function ownCgroupLayout(): CgroupLayout {
   const path = "/proc/self/mountinfo";
   try {
@@ -23,9 +23,10 @@ export function ownCgroupLayout(): CgroupLayout {
 }
 
 /**
- * Where a process's use of a controller is managed: its cgroup, or the parent of that where it is in
- * a `housekeeping` child. Undefined where no hierarchy has the controller. This process must be in
- * the host's cgroup namespace, or the path leads out of it and is refused.
+ * The cgroup that manages a controller for a process: the process's own, or its parent if the
+ * process is in a `housekeeping` child. Undefined if no hierarchy has the controller. This process
+ * must be in the host's cgroup namespace; otherwise the path leads out of the hierarchy and is
+ * refused.
  */
 export function cgroupPlaceOf(
   process: ProcessHandle,
@@ -40,7 +41,7 @@ export function cgroupPlaceOf(
 }
 
 /**
- * Opens that cgroup. Throws `HOST_UNSUPPORTED` where no hierarchy has the controller.
+ * Opens that cgroup. Throws `HOST_UNSUPPORTED` if no hierarchy has the controller.
  *
  * @example
  * using process = ProcessHandle.open(pid);
@@ -53,6 +54,6 @@ export function openCgroupOf(
 ): Cgroup {
   const place = cgroupPlaceOf(process, controller, layout);
   if (place) return openCgroup(place);
-  const message = `no cgroup hierarchy of this host has the controller ${controller}`;
+  const message = `no cgroup hierarchy of this host has the controller ${controller}; mount one that has it`;
   throw new HostError("HOST_UNSUPPORTED", message, { path: controller });
 }

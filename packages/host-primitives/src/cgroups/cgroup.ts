@@ -10,7 +10,9 @@ import { cgroupPath } from "./cgroup-layout.ts";
 
 const beneath = resolveFlags.beneath | resolveFlags.noSymlinks | resolveFlags.noMagicLinks;
 
-/** One directory of a cgroup hierarchy, opened. Its files are reached through the descriptor only. */
+/**
+ * An opened directory of a cgroup hierarchy. Its files are accessed only through the descriptor.
+ */
 export class Cgroup implements Disposable {
   readonly version: 1 | 2;
   readonly description: string;
@@ -35,13 +37,13 @@ export class Cgroup implements Disposable {
     this.#directory.close();
   }
 
-  /** Content of one of its files, without white space at the ends; at most 1 MiB. */
+  /** Content of one of its files, trimmed; at most 1 MiB. */
   read(file: string): string {
     using path = this.#directory.child(file, "file");
     return path.read().toString("utf8").trim();
   }
 
-  /** Writes one of its files in a single write, as the kernel wants it. */
+  /** Writes one of its files in a single write, as the kernel requires. */
   write(file: string, value: string): void {
     const touched = `${this.description}/${entryName(file)}`;
     using handle = this.#directory.openEntry(file, constants.O_WRONLY, 0);
@@ -52,7 +54,7 @@ export class Cgroup implements Disposable {
     }
   }
 
-  /** Opens, or with `create` makes, a child. */
+  /** Opens a child, or creates it with `create`. */
   child(name: string, { create = false }: { readonly create?: boolean } = {}): Cgroup {
     if (create) {
       try {
@@ -64,17 +66,17 @@ export class Cgroup implements Disposable {
     return new Cgroup(this.version, this.#directory.child(name, "directory"));
   }
 
-  /** Removes a child without tasks and children; `EBUSY` otherwise. */
+  /** Removes a child. It must have no tasks and no children; otherwise `EBUSY`. */
   removeChild(name: string): void {
     removeDirectory(this.#directory, name);
   }
 
-  /** Moves a process with all its threads here. */
+  /** Moves a process with all its threads into this cgroup. */
   addProcess(pid: number): void {
     this.write("cgroup.procs", String(pid));
   }
 
-  /** Moves one thread here; on v2 the cgroup must be threaded. */
+  /** Moves one thread into this cgroup; on v2 the cgroup must be threaded. */
   addThread(tid: number): void {
     this.write(this.version === 1 ? "tasks" : "cgroup.threads", String(tid));
   }
@@ -87,13 +89,13 @@ export class Cgroup implements Disposable {
     return numbers(this.read(this.version === 1 ? "tasks" : "cgroup.threads"));
   }
 
-  /** A descriptor of the directory itself that is open for reading, for bpf(2). */
+  /** A descriptor of the directory itself, open for reading, for bpf(2). */
   openDirectory(): OwnedFd {
     const how = { flags: constants.O_RDONLY | constants.O_DIRECTORY, resolve: beneath };
     return new OwnedFd(openat2(this.fd, ".", how, this.description), this.description);
   }
 
-  /** Opens `cgroup.procs` for a child that is to join before it runs. */
+  /** Opens `cgroup.procs` for a child that will join before it runs. */
   openProcs(): OwnedFd {
     return this.#directory.openEntry("cgroup.procs", constants.O_WRONLY, 0);
   }
@@ -104,8 +106,8 @@ function numbers(text: string): number[] {
 }
 
 /**
- * Opens a cgroup. The kernel resolves its path beneath the hierarchy's root, without following any
- * link: a path with `..` or a link in it is refused whoever wrote it.
+ * Opens a cgroup. The kernel resolves its path beneath the hierarchy's root without following any
+ * link, so a path that contains `..` or a link is refused, whoever wrote it.
  */
 export function openCgroup({ version, root, path }: CgroupPlace): Cgroup {
   const below = cgroupPath(path).slice(1);

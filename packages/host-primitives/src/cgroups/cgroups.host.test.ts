@@ -9,7 +9,7 @@ const layout = ownCgroupLayout();
 const name = uniqueName("cg");
 const open: { parent: Cgroup; child: Cgroup }[] = [];
 
-/** A cgroup of this test's own in a v1 hierarchy, below its root. */
+/** A cgroup that belongs to this test, in a v1 hierarchy, below its root. */
 function own(controller: string): Cgroup {
   const root = layout.controllers[controller] ?? "";
   const parent = openCgroup({ version: 1, root, path: "/" });
@@ -21,7 +21,7 @@ function own(controller: string): Cgroup {
 async function removeAll(): Promise<void> {
   for (const { parent, child } of open.splice(0)) {
     child.close();
-    // A process that has just ended may still be counted for a moment.
+    // A process that has just ended may still count for a moment.
     for (let attempt = 0; ; attempt++) {
       try {
         parent.removeChild(name);
@@ -39,7 +39,7 @@ afterEach(removeAll);
 const without = "this host has no v1 hierarchy with that controller";
 const lacks = (...names: string[]): boolean => names.some((each) => !layout.controllers[each]);
 
-test("this process is found in each hierarchy of the host", () => {
+test("finds this process in each hierarchy of the host", () => {
   using self = ProcessHandle.open(process.pid);
   const controllers = [
     ...Object.keys(layout.controllers),
@@ -52,7 +52,7 @@ test("this process is found in each hierarchy of the host", () => {
   }
 });
 
-test("CPUs, shares, memory and pids are set and have their effect", async ({ skip }) => {
+test("limits of CPUs, shares, memory and pids take effect", async ({ skip }) => {
   skip(lacks("cpuset", "cpu", "memory", "pids"), without);
   const cgroups = {
     cpuset: own("cpuset"),
@@ -86,7 +86,7 @@ test("CPUs, shares, memory and pids are set and have their effect", async ({ ski
   expect(hungry.output).not.toContain("209715200");
 });
 
-test("a frozen process stands still until it is thawed", async ({ skip }) => {
+test("a frozen process stops until it is thawed", async ({ skip }) => {
   skip(lacks("freezer"), without);
   const cgroup = own("freezer");
   const stateAfter = (frozen: boolean): string => {
@@ -94,7 +94,7 @@ test("a frozen process stands still until it is thawed", async ({ skip }) => {
     return cgroup.read("freezer.state");
   };
   await using child = await background("sh", ["-c", "echo ready; while :; do sleep 0.01; done"]);
-  // Before the child's end, whatever fails: a frozen process cannot be killed.
+  // Before the child ends, whatever fails: a frozen process cannot be killed.
   using _thawed = { [Symbol.dispose]: () => void stateAfter(false) };
   cgroup.addProcess(child.pid);
   expect(cgroup.processes()).toContain(child.pid);
@@ -102,7 +102,7 @@ test("a frozen process stands still until it is thawed", async ({ skip }) => {
   expect(stateAfter(false)).toBe("THAWED");
 });
 
-test("a value that the kernel refuses says which file and value", ({ skip }) => {
+test("the error names the file and the value that the kernel refuses", ({ skip }) => {
   skip(lacks("pids"), without);
   const cgroup = own("pids");
   expect(() => cgroup.write("pids.max", "many")).toThrow(
@@ -117,7 +117,7 @@ test("a value that the kernel refuses says which file and value", ({ skip }) => 
   );
 });
 
-test("a cgroup path with .. or a link in it does not leave the hierarchy", () => {
+test("a cgroup path with .. or a link cannot leave the hierarchy", () => {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "hierarchy/pod"), { recursive: true });
   mkdirSync(join(directory.path, "outside"));
@@ -130,7 +130,7 @@ test("a cgroup path with .. or a link in it does not leave the hierarchy", () =>
   expect(() => openCgroup({ version: 2, root, path: "/link" })).toThrow(
     expect.objectContaining({ errno: "ELOOP" }),
   );
-  // Control: joining the strings leads out, both ways.
+  // Control: a path that is joined as a string leads out, both ways.
   for (const path of ["/../outside", "/link"]) {
     writeFileSync(join(root, path, "cgroup.procs"), path);
     expect(readFileSync(join(directory.path, "outside/cgroup.procs"), "utf8")).toBe(path);

@@ -18,7 +18,7 @@ export function parseProcCgroup(text: string): CgroupMembership[] {
     .map((line) => {
       const match = /^(\d+):([^:]*):(.*)$/.exec(line);
       if (!match) {
-        const message = `this is no line of a cgroup file: ${JSON.stringify(line.slice(0, 200))}`;
+        const message = `this is not a line of a cgroup file: ${JSON.stringify(line.slice(0, 200))}`;
         throw new HostError("HOST_FORMAT_INVALID", message, { path: "cgroup" });
       }
       const [, hierarchy, controllers = "", path = ""] = match;

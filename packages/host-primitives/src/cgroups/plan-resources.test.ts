@@ -17,7 +17,7 @@ const lines = (version: 1 | 2, resources: object): string[] =>
     ({ controller, file, value }) => `${controller}/${file}=${value}`,
   );
 
-test("limits are files of v1", () => {
+test("writes limits to the files of v1", () => {
   expect(lines(1, everything)).toEqual([
     "cpuset/cpuset.mems=0",
     "cpuset/cpuset.cpus=0-1,3",
@@ -30,7 +30,7 @@ test("limits are files of v1", () => {
   ]);
 });
 
-test("limits are files of v2", () => {
+test("writes limits to the files of v2", () => {
   expect(lines(2, everything)).toEqual([
     "cpuset/cpuset.mems=0",
     "cpuset/cpuset.cpus=0-1,3",
@@ -42,7 +42,7 @@ test("limits are files of v2", () => {
   ]);
 });
 
-test("no limit is written as the version writes it", () => {
+test("writes the absence of a limit as each version does", () => {
   const none = { cpuQuota: { quotaUs: "max", periodUs: 100_000 }, memoryMaxBytes: "max" } as const;
   expect(lines(1, none).slice(1)).toEqual([
     "cpu/cpu.cfs_quota_us=-1",
@@ -51,7 +51,7 @@ test("no limit is written as the version writes it", () => {
   expect(lines(2, none)).toEqual(["cpu/cpu.max=max 100000", "memory/memory.max=max"]);
 });
 
-test("swap is counted with the memory on v1 and by itself on v2", () => {
+test("counts swap together with memory on v1 and separately on v2", () => {
   const limits = { memoryMaxBytes: 1000, swapMaxBytes: 24 };
   expect(lines(1, limits)).toEqual([
     "memory/memory.limit_in_bytes=1000",
@@ -60,7 +60,7 @@ test("swap is counted with the memory on v1 and by itself on v2", () => {
   expect(lines(2, limits)).toEqual(["memory/memory.max=1000", "memory/memory.swap.max=24"]);
 });
 
-test("what is not asked for is not touched", () => {
+test("leaves alone what is not asked for", () => {
   expect(planResources(1, {})).toEqual([]);
   expect(lines(2, { frozen: false })).toEqual(["freezer/cgroup.freeze=0"]);
 });
@@ -72,24 +72,24 @@ test.each([
   { pidsMax: 1.5 },
   { cpus: [] },
   { cpus: [-1] },
-])("%j is refused", (resources) => {
+])("rejects %j", (resources) => {
   expect(() => planResources(2, resources)).toThrow(
     expect.objectContaining({ code: "HOST_ARGUMENT_INVALID" }),
   );
 });
 
-test("shares map to the ends of the weights", () => {
+test("maps the extremes of shares to the extremes of weights", () => {
   expect([2, 262_144].map(cpuWeight)).toEqual([1, 10_000]);
 });
 
-test("lists of CPUs are read and written in ranges", () => {
+test("reads and writes lists of CPUs as ranges", () => {
   expect(parseList("0-2,5\n")).toEqual([0, 1, 2, 5]);
   expect(parseList("")).toEqual([]);
   expect(formatList(parseList("7,0-2,4-5"))).toBe("0-2,4-5,7");
   expect(() => parseList("1-x")).toThrow(expect.objectContaining({ code: "HOST_FORMAT_INVALID" }));
 });
 
-test("a child for single threads: v1 copies the lists, v2 becomes threaded", () => {
+test("for single threads, v1 copies the lists and v2 makes the child threaded", () => {
   const parent = { cpus: "0-1", memoryNodes: "0" };
   expect(planThreadedChild(1, parent).map(({ file }) => file)).toEqual([
     "cpuset.mems",

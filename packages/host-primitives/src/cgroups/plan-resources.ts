@@ -1,11 +1,11 @@
 import { integer } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
 
-/** Limits of a cgroup, the same for v1 and v2. What is absent is not touched. */
+/** Limits of a cgroup, the same for v1 and v2. Absent limits are left alone. */
 export interface CgroupResources {
-  /** CPUs that tasks may run on. */
+  /** CPUs on which tasks may run. */
   readonly cpus?: readonly number[];
-  /** NUMA nodes that memory may come from. */
+  /** NUMA nodes from which memory may come. */
   readonly memoryNodes?: readonly number[];
   /** Share of the CPU relative to siblings: 2 to 262,144, where 1,024 is one CPU's worth in Kubernetes. */
   readonly cpuShares?: number;
@@ -13,19 +13,19 @@ export interface CgroupResources {
   readonly cpuQuota?: { readonly quotaUs: number | "max"; readonly periodUs: number };
   readonly memoryMaxBytes?: number | "max";
   /**
-   * Swap that may be used beyond the memory; with a number for `memoryMaxBytes` only, since v1 counts both
-   * together. A kernel that does not account swap has no such file.
+   * Swap that may be used in addition to memory. Needs a number for `memoryMaxBytes`, because v1
+   * counts both together. A kernel that does not account for swap has no such file.
    */
   readonly swapMaxBytes?: number;
   readonly pidsMax?: number | "max";
   /**
-   * Whether tasks stand still; they do so a moment after they are told. On v1, one that waits for its
+   * Whether to freeze the tasks; it takes effect after a moment. On v1, a task that waits for its
    * child in `vfork` stays `FREEZING`: ask again until `freezer.state` is `FROZEN`.
    */
   readonly frozen?: boolean;
 }
 
-/** One file to be written, in the order of the plan. */
+/** One file to write, in the order of the plan. */
 export interface CgroupWrite {
   /** Controller that the file belongs to; on v1 it chooses the hierarchy. */
   readonly controller: "cpuset" | "cpu" | "memory" | "pids" | "freezer";
@@ -33,7 +33,10 @@ export interface CgroupWrite {
   readonly value: string;
 }
 
-/** What to write where for a set of limits. Pure; throws `HOST_ARGUMENT_INVALID` on a value out of range. */
+/**
+ * Plans which files to write for a set of limits. Pure; throws `HOST_ARGUMENT_INVALID` on a value
+ * out of range.
+ */
 export function planResources(version: 1 | 2, resources: CgroupResources): CgroupWrite[] {
   check(resources);
   return version === 1 ? planV1(resources) : planV2(resources);
@@ -57,7 +60,7 @@ function check({
   if (swapMaxBytes !== undefined) {
     integer(swapMaxBytes, 0, Number.MAX_SAFE_INTEGER, "swapMaxBytes");
     if (typeof memoryMaxBytes !== "number") {
-      const message = "swapMaxBytes needs memoryMaxBytes as a number; give both";
+      const message = "swapMaxBytes needs a number for memoryMaxBytes; set both";
       throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "swapMaxBytes" });
     }
   }
@@ -105,17 +108,23 @@ function write<T>(
   return value === undefined ? [] : [{ controller, file, value: format(value) }];
 }
 
-/** The v2 weight of v1 shares: the line from 2..262144 to 1..10000 that the container runtimes use. */
+/**
+ * Converts v1 shares to a v2 weight, with the linear mapping from 2..262144 to 1..10000 that the
+ * container runtimes use.
+ */
 export function cpuWeight(shares: number): number {
   return 1 + Math.floor(((shares - 2) * 9_999) / 262_142);
 }
 
-/** A list of numbers as the kernel takes it: `0-3,8`. Sorted, without duplicates; not empty. */
+/**
+ * Formats a list of numbers for the kernel: `0-3,8`. Sorted, without duplicates; it must not be
+ * empty.
+ */
 export function formatList(numbers: readonly number[]): string {
   if (numbers.length === 0) {
     throw new HostError(
       "HOST_ARGUMENT_INVALID",
-      "a list of CPUs or memory nodes is empty; name one",
+      "the list of CPUs or memory nodes is empty; name at least one",
     );
   }
   const sorted = [...new Set(numbers)].sort((a, b) => a - b);
@@ -131,14 +140,14 @@ export function formatList(numbers: readonly number[]): string {
     .join(",");
 }
 
-/** The inverse of {@link formatList}; the empty text is the empty list. */
+/** The inverse of {@link formatList}; the empty string is the empty list. */
 export function parseList(text: string): number[] {
   const numbers: number[] = [];
   for (const part of text.trim().split(",")) {
     if (part === "") continue;
     const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part);
     if (!match) {
-      const message = `${JSON.stringify(text)} is no list of numbers such as 0-3,8`;
+      const message = `${JSON.stringify(text)} is not a list of numbers such as 0-3,8`;
       throw new HostError("HOST_FORMAT_INVALID", message, { path: "list" });
     }
     const first = Number(match[1]);

@@ -23,7 +23,7 @@ afterAll(stopNamespaceHelper);
 const status = async (options: object) =>
   parseStatus((await run({ command: "cat", args: ["/proc/self/status"], ...options })).output);
 
-test("a child runs as another user without groups, capabilities and ways to get them", async () => {
+test("a child runs as another user without groups, capabilities or a way to get them", async () => {
   const { uids, gids, capabilities, noNewPrivileges } = await status({
     uid: 107,
     gid: 108,
@@ -41,14 +41,14 @@ test("a child runs as another user without groups, capabilities and ways to get 
   expect((await run({ command: "id", args: ["-G"], uid: 107, gid: 108 })).output).toBe("108");
 });
 
-test("a capability that is kept can be used by the other user", async () => {
+test("the other user can use a capability that is kept", async () => {
   const netBindService = 1n << 10n;
   const { capabilities } = await status({ uid: 107, capabilities: ["net_bind_service"] });
   expect(capabilities.effective).toBe(netBindService);
   expect(capabilities.bounding).toBe(netBindService);
 });
 
-test("limits and the OOM score are there before the program runs", async () => {
+test("limits and the OOM score are set before the program runs", async () => {
   const limits = { nofile: { soft: 77, hard: 88 }, core: 0 } as const;
   const { output } = await shell(
     "ulimit -Sn; ulimit -Hn; ulimit -c; cat /proc/self/oom_score_adj",
@@ -61,7 +61,7 @@ test("limits and the OOM score are there before the program runs", async () => {
   expect(output.split("\n")).toEqual(["77", "88", "0", "900"]);
 });
 
-test("a child lives in the namespaces that it was given or that were made for it", async () => {
+test("a child lives in the namespaces that it was given or that were created for it", async () => {
   const name = uniqueName("child");
   const namespace = await createNetworkNamespace(name);
   const joined = await shell("readlink /proc/self/ns/net", { join: [namespace], uid: 107 });
@@ -74,7 +74,7 @@ test("a child lives in the namespaces that it was given or that were made for it
   expect(made.output.split("\n")[0]).toBe("1");
 });
 
-/** A root with a shell in it: the host's own, bound in by its interpreter and library. */
+/** A root with a shell in it: the host's own, copied with its interpreter and libraries. */
 async function rootWithShell(path: string): Promise<void> {
   const { output } = await shell("command -v busybox sh; ldd $(command -v sh)");
   for (const directory of ["bin", "lib", "lib64", "usr", "proc"]) mkdirSync(join(path, directory));
@@ -100,7 +100,7 @@ test("a child sees only its new root, by chroot and by pivot_root", async () => 
     gid: 107,
     capabilities: [],
   };
-  // The working directory is the new root too: one outside of it would be a way back to the host.
+  // The working directory is the new root, too: one outside it would be a way back to the host.
   const inside = ["the new root", "/", `${entries} ${entries.replaceAll("/", "../")}`, "none"];
   const chrooted = await run({ ...options, root });
   expect(chrooted).toMatchObject({
@@ -112,12 +112,12 @@ test("a child sees only its new root, by chroot and by pivot_root", async () => 
   expect(pivoted).toEqual(chrooted);
 });
 
-test("nothing of this process is inherited, and nothing stays open", async () => {
+test("a child inherits nothing of this process, and nothing stays open", async () => {
   using directory = temporaryDirectory();
   using host = openRoot(directory.path);
   const before = openDescriptors();
   using root = host.directory();
-  // Opened by the shell that started us, say: without close-on-exec.
+  // Opened without close-on-exec, for example by the shell that started us.
   const inherited = await run({ command: "true", stdio: ["ignore", "ignore", "ignore", root.fd] });
   expect(inherited.code).toBe(0);
   const { output } = await shell("ls /proc/self/fd | wc -l", { uid: 107 });

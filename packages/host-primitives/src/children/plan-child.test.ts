@@ -42,15 +42,17 @@ test("limits, score, namespaces and cgroups are set before privileges are droppe
   expect(line(spec)).toContain("sh /proc/1/fd/8 -- choom");
 });
 
-test("the SELinux context is set for the program itself", () => {
+test("sets the SELinux context for the program itself", () => {
   const selinuxContext = "system_u:system_r:container_t:s0:c1,c2";
   expect(line({ command: "p", selinuxContext })).toBe(
     `setpriv --selinux-label=${selinuxContext} --no-new-privs -- p`,
   );
-  expect(() => planChild({ command: "p", selinuxContext: "odd" })).toThrow(/no SELinux context/);
+  expect(() => planChild({ command: "p", selinuxContext: "odd" })).toThrow(
+    /not an SELinux context/,
+  );
 });
 
-test("a new root comes last, and with it the switch of user", () => {
+test("changes the root last, together with the user", () => {
   expect(line({ command: "/p", uid: 107, gid: 107, capabilities: [], root: "/proc/1/fd/7" })).toBe(
     "setpriv --inh-caps=-all --bounding-set=-all,+setuid,+setgid,+sys_chroot,+sys_admin,+sys_ptrace --no-new-privs -- nsenter --root=/proc/1/fd/7 --wd=/proc/1/fd/7 --setgid=107 --setuid=107 -- /p",
   );
@@ -71,6 +73,6 @@ test.each<[Partial<ChildSpec>, string]>([
   [{ root: "/r", groups: [1] }, "groups"],
   [{ root: "/r", selinuxContext: "u:r:t" }, "selinuxContext"],
   [{ root: "/r", uid: 107, capabilities: [], noNewPrivileges: false }, "noNewPrivileges"],
-])("%j is refused", (changes, path) => {
+])("rejects %j", (changes, path) => {
   expect(() => planChild({ command: "p", ...changes })).toThrow(expect.objectContaining({ path }));
 });

@@ -4,36 +4,38 @@ import type { NamespaceKind } from "../namespaces/namespace.ts";
 import type { LimitName } from "../process/process-limits.ts";
 import { parseSelinuxContext } from "../selinux/selinux-context.ts";
 
-/** A limit as `prlimit` takes it: one value for both, or soft and hard. */
+/** A limit in the form of `prlimit`: one value for both, or soft and hard. */
 export type ChildLimit =
   | number
   | "unlimited"
   | { readonly soft: number | "unlimited"; readonly hard: number | "unlimited" };
 
-/** How a child is to be before its program runs. Descriptors are given as paths below `/proc`. */
+/** The state of a child before its program runs. Descriptors are given as paths below `/proc`. */
 export interface ChildSpec {
-  /** Absolute path, or a name to be found on PATH, as the child will see it. */
+  /** Absolute path, or a name to look up in PATH, as seen by the child. */
   readonly command: string;
   readonly args?: readonly string[];
   readonly uid?: number;
   readonly gid?: number;
-  /** Supplementary groups. Default: none where `uid` or `gid` is set, else inherited. */
+  /** Supplementary groups. Default: none if `uid` or `gid` is set, otherwise inherited. */
   readonly groups?: readonly number[];
   /**
-   * Capabilities to keep, in lower case without `cap_`; all others are dropped from every set, the
-   * bounding set included. Default: not touched for root; a change of `uid` clears them anyway.
+   * Capabilities to keep, in lower case and without `cap_`. All others are dropped from every set,
+   * including the bounding set. Default: unchanged for root; a change of `uid` clears them anyway.
    */
   readonly capabilities?: readonly string[];
-  /** Whether set-uid programs and file capabilities have no effect from here on. Default true. */
+  /**
+   * Whether set-uid programs and file capabilities lose their effect from here on. Default true.
+   */
   readonly noNewPrivileges?: boolean;
-  /** SELinux context that the program runs in; only where SELinux is on. */
+  /** SELinux context of the program; only if SELinux is enabled. */
   readonly selinuxContext?: string;
   readonly limits?: Readonly<Partial<Record<LimitName, ChildLimit>>>;
   /** From -1000 to 1000; lowering it needs `CAP_SYS_RESOURCE`. */
   readonly oomScoreAdjust?: number;
-  /** Namespaces to join, with paths to them. */
+  /** Namespaces to join, with their paths. */
   readonly join?: Readonly<Partial<Record<NamespaceKind, string>>>;
-  /** Namespaces to make. A new pid namespace makes the program its first process. */
+  /** Namespaces to create. In a new pid namespace the program is the first process. */
   readonly create?: readonly Exclude<NamespaceKind, "user" | "time">[];
   /** Path of a directory that becomes the root. */
   readonly root?: string;
@@ -47,17 +49,19 @@ export interface ChildPlan {
   readonly args: readonly string[];
 }
 
-/** Joins each cgroup up to `--` by writing 0, which means the writer, and becomes the rest. */
+/**
+ * Joins each cgroup up to `--` by writing 0, which means the writer, and then executes the rest.
+ */
 const joinCgroups =
   'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"';
 
 /**
- * The chain of small programs of util-linux and coreutils that makes a child as described: each sets
- * one thing and becomes the next. Pure. Nothing is inherited but what the caller passes: namespaces,
- * cgroups and the root are named by paths of the caller's own descriptors.
+ * The chain of small util-linux and coreutils programs that sets up a child: each sets one thing
+ * and executes the next. Pure. The child inherits only what the caller passes: namespaces, cgroups
+ * and the root are named by paths of the caller's own descriptors.
  *
  * Steps that need privileges come first. A new root or another mount namespace comes last, because
- * the next program is looked up in it; then the switch of user is that last step's, and capabilities
+ * the next program is looked up in it. That last step then also switches the user, and capabilities
  * cannot be kept across it.
  */
 export function planChild(spec: ChildSpec): ChildPlan {
@@ -126,7 +130,9 @@ function createStep({ create = [] }: ChildSpec): string[] {
   return options.length === 0 ? [] : ["unshare", ...options, "--"];
 }
 
-/** What the last step itself needs; the switch of user clears it, and without new privileges for good. */
+/**
+ * What the last step itself needs. The switch of user clears it, for good without new privileges.
+ */
 const elsewhereCapabilities = ["setuid", "setgid", "sys_chroot", "sys_admin", "sys_ptrace"];
 
 function privilegeStep(spec: ChildSpec, elsewhere: boolean): string[] {
@@ -160,7 +166,7 @@ function list(capabilities: readonly string[]): string {
 function elsewhereStep({ uid, gid, root, join = {} }: ChildSpec): string[] {
   const options = [
     ...(join.mount === undefined ? [] : [`--mount=${join.mount}`]),
-    // Without --wd the old working directory, which is outside of the new root, would be kept.
+    // Without --wd the child would keep the old working directory, which is outside the new root.
     ...(root === undefined ? [] : [`--root=${root}`, `--wd=${root}`]),
     ...(gid === undefined ? [] : [`--setgid=${gid}`]),
     ...(uid === undefined ? [] : [`--setuid=${uid}`]),
@@ -176,7 +182,8 @@ function check(spec: ChildSpec): void {
   if (spec.oomScoreAdjust !== undefined)
     integer(spec.oomScoreAdjust, -1000, 1000, "oomScoreAdjust");
   for (const name of spec.capabilities ?? []) {
-    if (!/^[a-z_]+$/.test(name)) refuse("capabilities", `${name} is no name such as net_admin`);
+    if (!/^[a-z_]+$/.test(name))
+      refuse("capabilities", `${name} is not a capability name such as net_admin`);
   }
   if (spec.selinuxContext !== undefined) parseSelinuxContext(spec.selinuxContext);
   checkLimits(spec.limits ?? {});
@@ -196,17 +203,17 @@ function checkElsewhere(spec: ChildSpec): void {
   const { root, join, uid, groups, capabilities, noNewPrivileges, selinuxContext } = spec;
   if (root === undefined && join?.mount === undefined) return;
   if (capabilities && capabilities.length > 0) {
-    refuse("capabilities", "none can be kept in a new root; use an empty list or leave it out");
+    refuse("capabilities", "none can be kept in a new root; use an empty list or omit it");
   }
   if (capabilities && (uid ?? 0) === 0) {
-    refuse("capabilities", "root keeps its own in a new root; use another user or leave it out");
+    refuse("capabilities", "root keeps its own in a new root; use another user or omit it");
   }
   if (selinuxContext !== undefined) {
-    refuse("selinuxContext", "would be used up by the step that changes the root");
+    refuse("selinuxContext", "would be consumed by the step that changes the root");
   }
   if (groups && groups.length > 0) refuse("groups", "cannot be set in a new root");
   if (noNewPrivileges === false && capabilities) {
-    refuse("noNewPrivileges", "must stay on where capabilities are dropped in a new root");
+    refuse("noNewPrivileges", "must stay on if capabilities are dropped in a new root");
   }
 }
 

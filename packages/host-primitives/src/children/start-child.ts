@@ -13,7 +13,7 @@ export interface ChildOptions extends Omit<ChildSpec, "join" | "cgroups" | "root
   readonly join?: readonly Namespace[];
   readonly cgroups?: readonly Cgroup[];
   readonly root?: SafePath;
-  /** What the child gets as its descriptors, from 0; nothing else is inherited. Default: none. */
+  /** Descriptors of the child, from 0; it inherits nothing else. Default: none. */
   readonly stdio?: SpawnOptions["stdio"];
   /** Default: PATH only. */
   readonly env?: Readonly<Record<string, string>>;
@@ -21,9 +21,10 @@ export interface ChildOptions extends Omit<ChildSpec, "join" | "cgroups" | "root
   readonly signal?: AbortSignal;
 }
 
-// Needed: descriptors that this process itself inherited without close-on-exec would reach the child.
-// Safe: integers only. CLOSE_RANGE_CLOEXEC (4) closes nothing; it marks all from 3 on, so that only
-// what Node passes on purpose, which it duplicates in the child, gets there.
+// Needed: descriptors that this process itself inherited without close-on-exec would reach the
+// child.
+// Safe: integers only. CLOSE_RANGE_CLOEXEC (4) closes nothing; it marks all from 3 on, so that the
+// child gets only what Node passes on purpose and duplicates there.
 const nativeCloseRange = foreign("long", "syscall", ["long", "uint", "uint", "uint"]);
 
 function closeAllOnExec(): void {
@@ -32,10 +33,10 @@ function closeAllOnExec(): void {
 }
 
 /**
- * Starts a program of which user, capabilities, limits, namespaces, cgroups, OOM score and root are
- * set before it runs. It is a plain `ChildProcess`; where a step fails it ends with an exit code of
- * 125 to 127 or 1 and the step's message on its standard error. Descriptors of the given objects are
- * duplicated and kept until the child ends, since the steps reach them through this process.
+ * Starts a program after setting its user, capabilities, limits, namespaces, cgroups, OOM score and
+ * root. Returns a plain `ChildProcess`. If a step fails, the child exits with code 125 to 127 or 1
+ * and prints the step's message to standard error. Descriptors of the given objects are duplicated
+ * and kept until the child ends, because the steps reach them through this process.
  *
  * @example
  * startChild({ command: "virtlogd", uid: 107, gid: 107, capabilities: [], limits: { core: 0 } });

@@ -11,11 +11,11 @@ interface Access {
   readonly type: "b" | "c";
   readonly major: number;
   readonly minor: number;
-  /** Bits: 1 make node, 2 read, 4 write. */
+  /** Bits: 1 create node, 2 read, 4 write. */
   readonly access: number;
 }
 
-/** Runs a device program as the kernel would: the few instructions that it is made of. */
+/** Runs a device program as the kernel would, for the few instructions that it uses. */
 function interpret(program: readonly BpfInstruction[], request: Access): number {
   const words = new Map([
     [0, (request.access << 16) | (request.type === "b" ? 1 : 2)],
@@ -76,14 +76,14 @@ function interpret(program: readonly BpfInstruction[], request: Access): number 
       case 0x95:
         return registers[0] as number;
       default:
-        throw new Error(`no such instruction: ${opcode}`);
+        throw new Error(`unknown instruction: ${opcode}`);
     }
   }
 }
 
 const letters = { m: 1, r: 2, w: 4 } as const;
 
-/** What v1 does: rules are written one after the other, and each letter is as its last rule says. */
+/** What v1 does: rules are written one after the other, and the last rule for a letter wins. */
 function reference(rules: readonly DeviceRule[], request: Access): boolean {
   let granted = 0;
   for (const { type, major, minor, permissions, allow } of rules) {
@@ -115,7 +115,7 @@ const access = fc.record({
   access: fc.integer({ min: 1, max: 7 }),
 });
 
-test("the program decides as rules that are written one after the other", () => {
+test("the program decides like rules that are written one after the other", () => {
   fc.assert(
     fc.property(rules, access, (list, request) => {
       const verdict = interpret(assembleDeviceProgram(list), request);
@@ -125,7 +125,7 @@ test("the program decides as rules that are written one after the other", () => 
   );
 });
 
-test("a program that forgets the order of the rules is found out", () => {
+test("detects a program that ignores the order of the rules", () => {
   const outcome = fc.check(
     fc.property(rules, access, (list, request) => {
       const verdict = interpret(assembleDeviceProgram([...list].reverse()), request);
@@ -136,12 +136,12 @@ test("a program that forgets the order of the rules is found out", () => {
   expect(outcome.failed).toBe(true);
 });
 
-test("no rules deny everything", () => {
+test("an empty rule list denies everything", () => {
   const request = { type: "c", major: 1, minor: 3, access: 2 } as const;
   expect(interpret(assembleDeviceProgram([]), request)).toBe(0);
 });
 
-test("neighbouring majors for any minor are one comparison", () => {
+test("joins rules of neighbouring majors for any minor into one comparison", () => {
   const terminals = [136, 137, 138].map(
     (major): DeviceRule => ({ type: "c", major, minor: -1, permissions: "rwm", allow: true }),
   );
@@ -153,12 +153,12 @@ test("neighbouring majors for any minor are one comparison", () => {
   expect(verdict("b", 137)).toBe(0);
 });
 
-test("an instruction is eight bytes: code, registers, offset, immediate", () => {
+test("encodes an instruction as eight bytes: code, registers, offset, immediate", () => {
   const program = [{ opcode: 0x55, destination: 4, source: 1, offset: -2, immediate: 200 }];
   expect(encodeInstructions(program).toString("hex")).toBe("5514feffc8000000");
 });
 
-test("more rules than fit are refused", () => {
+test("rejects more rules than fit", () => {
   const rule: DeviceRule = { type: "b", major: 1, minor: 1, permissions: "r", allow: true };
   expect(() => assembleDeviceProgram(new Array(600).fill(rule))).toThrow(
     expect.objectContaining({ code: "HOST_LIMIT_EXCEEDED" }),

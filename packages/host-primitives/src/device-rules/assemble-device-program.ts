@@ -28,7 +28,7 @@ const opcode = {
 } as const;
 
 /**
- * r1 is the kernel's context. r3: what is still to be granted; r4: the device's kind in its upper
+ * r1 is the kernel's context. r3: what still has to be granted; r4: the device's type in the upper
  * byte and the major number below; r5: the minor number. r6 and r7 are for comparisons.
  */
 const register = {
@@ -46,7 +46,7 @@ const deviceType = { b: 1, c: 2 } as const;
 const accessBit: Readonly<Record<string, number>> = { m: 1, r: 2, w: 4 };
 const allBits = 7;
 
-/** The kernel's limit for programs of unprivileged users; far above what rules need. */
+/** The kernel's limit for programs of unprivileged users, far above what rules need. */
 const maxInstructions = 4096;
 
 function accessBits(permissions: string): number {
@@ -65,7 +65,7 @@ function pushVerdict(program: Program, allow: boolean): void {
   );
 }
 
-/** Sets `destination` to 0 exactly where `source` is `value`. */
+/** Sets `destination` to 0 if and only if `source` equals `value`. */
 function pushDifference(
   program: Program,
   destination: number,
@@ -78,12 +78,12 @@ function pushDifference(
   );
 }
 
-/** A rule, and how many majors after its own it is for as well; only where it is for any minor. */
+/** A rule, and how many further majors it covers; only for rules that match any minor. */
 interface RangeRule extends DeviceRule {
   more: number;
 }
 
-/** Joins rules for neighbouring majors, as those for terminals are, into one. */
+/** Joins rules for neighbouring majors, such as those for terminals, into one. */
 function joinMajors(rules: readonly DeviceRule[]): RangeRule[] {
   const joined: RangeRule[] = [];
   for (const rule of rules) {
@@ -108,9 +108,10 @@ function continues(last: RangeRule, rule: DeviceRule): boolean {
 }
 
 /**
- * Skips the next `rest` instructions where the device is not the rule's. One jump on a computed
- * difference: jumps on the numbers themselves would teach the kernel's verifier their values, and it
- * would check everything that follows once for each, which takes milliseconds with a hundred rules.
+ * Skips the next `rest` instructions unless the device matches the rule. It uses one jump on a
+ * computed difference. Jumps on the numbers themselves would teach the kernel's verifier their
+ * values, and it would check all that follows once per value, which takes milliseconds with a
+ * hundred rules.
  */
 function pushGuard(program: Program, { type, major, minor, more }: RangeRule, rest: number): void {
   const kind = deviceType[type];
@@ -144,17 +145,18 @@ function pushRule(program: Program, rule: RangeRule): void {
   const { access: destination } = register;
   const bits = accessBits(rule.permissions);
   if (!rule.allow) {
-    // One letter that is denied denies the access.
+    // One denied letter denies the access.
     pushGuard(program, rule, 4);
     program.push(
       { opcode: opcode.jumpBitsSet, destination, immediate: bits, offset: 1 },
       { opcode: opcode.jump, offset: 2 },
     );
   } else if (bits === allBits) {
-    // A rule for everything settles whatever is left; most are such, and the kernel checks less code.
+    // A rule for all letters settles whatever is left. Most rules do, and the kernel then checks
+    // less code.
     pushGuard(program, rule, 2);
   } else {
-    // What this rule grants is settled; where nothing is left the access is allowed.
+    // What this rule grants is settled; if nothing is left, the access is allowed.
     pushGuard(program, rule, 4);
     program.push(
       { opcode: opcode.andImmediate, destination, immediate: ~bits & allBits },
@@ -167,9 +169,10 @@ function pushRule(program: Program, rule: RangeRule): void {
 /**
  * The device filter of a rule list, for `BPF_PROG_TYPE_CGROUP_DEVICE`.
  *
- * Later rules win, letter by letter, as on v1 where they are written one after the other: the
- * program goes through them from the last, takes off the letters that an allowing rule grants, and
- * stops at the first denying rule that has one of those left. What no rule grants is denied.
+ * Later rules win, letter by letter, as on v1, where rules are written one after the other. The
+ * program goes through them from the last to the first, removes the letters that an allow rule
+ * grants, and stops at the first deny rule that has one of the remaining letters. What no rule
+ * grants is denied.
  */
 export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruction[] {
   const { context, access, major, minor, other } = register;
@@ -180,7 +183,7 @@ export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruct
     offset,
   });
   const program: Program = [
-    // The first word holds the kind in its lower half and the wanted access in its upper one.
+    // The first word holds the type in its lower half and the requested access in its upper half.
     load(access, contextOffset.access),
     load(major, contextOffset.major),
     load(minor, contextOffset.minor),
@@ -197,7 +200,7 @@ export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruct
   throw new HostError("HOST_LIMIT_EXCEEDED", message, { path: "rules" });
 }
 
-/** Instructions as the kernel takes them: two words each, in the host's byte order. */
+/** Encodes instructions for the kernel: two words each, in the host's byte order. */
 export function encodeInstructions(program: readonly BpfInstruction[]): Buffer {
   const words = new Int32Array(2 * program.length);
   let at = 0;

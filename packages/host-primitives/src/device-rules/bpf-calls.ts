@@ -2,9 +2,10 @@ import { addressOf, cString, done, foreign } from "../ffi/foreign.ts";
 import { syscallNumber } from "../ffi/syscall-numbers.ts";
 import { HostError, isHostError } from "../host-error.ts";
 
-// Needed: device rules of cgroup v2 are BPF programs; there is no file for them and Node has no bpf.
-// Safe: the attribute buffer has the size that is passed, and everything that it points to is held
-// by the caller until the call has returned.
+// Needed: device rules of cgroup v2 are BPF programs; there is no file for them, and Node has no
+// bpf.
+// Safe: the attribute buffer has the size that is passed, and the caller holds everything that it
+// points to until the call returns.
 const nativeBpf = foreign("long", "syscall", ["long", "int", "buffer", "uint"]);
 
 const command = { load: 5, attach: 8, detach: 9, query: 16, fdById: 13, info: 15 } as const;
@@ -21,7 +22,10 @@ function bpf(number: number, attributes: Buffer, touched: string): number {
   );
 }
 
-/** The verifier gives up with EAGAIN when a signal comes in; more tries than this mean another cause. */
+/**
+ * The verifier gives up with EAGAIN when a signal arrives. More attempts than this mean another
+ * cause.
+ */
 const maxLoadTries = 16;
 
 function untilVerified(load: () => number): number {
@@ -34,7 +38,10 @@ function untilVerified(load: () => number): number {
   }
 }
 
-/** Loads a device filter. Where the kernel's verifier refuses it the error's message ends in its log. */
+/**
+ * Loads a device filter. If the kernel's verifier refuses it, the error message ends with the
+ * verifier's log.
+ */
 export function loadDeviceProgram(instructions: Buffer, name: string): number {
   const license = cString("Apache-2.0", "license");
   const log = Buffer.alloc(16_384);
@@ -71,7 +78,7 @@ function explain(cause: HostError, retry: () => number, log: Buffer): number {
   }
 }
 
-/** Attaches a program beside those of others; with `old`, puts it in the place of that one in one step. */
+/** Attaches a program beside those of others; with `old`, replaces that one atomically. */
 export function attachDeviceProgram(
   cgroup: number,
   program: number,
@@ -95,10 +102,12 @@ export function detachDeviceProgram(cgroup: number, program: number, touched: st
   bpf(command.detach, attributes, touched);
 }
 
-/** Most programs that one cgroup can have. */
+/** The most programs that one cgroup can have. */
 const maxPrograms = 64;
 
-/** Ids of the device filters that are attached to a cgroup itself, in the order in which they run. */
+/**
+ * IDs of the device filters that are attached to the cgroup itself, in the order in which they run.
+ */
 export function attachedPrograms(cgroup: number, touched: string): number[] {
   const ids = new Uint32Array(maxPrograms);
   const attributes = Buffer.alloc(64);

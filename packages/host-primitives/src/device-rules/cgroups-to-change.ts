@@ -1,14 +1,14 @@
 import { posix } from "node:path";
 
-/** The cgroups that a device filter must be put into for one container. */
+/** The cgroups that need a device filter for one container. */
 export interface CgroupsToChange {
   readonly target: string;
   readonly parent?: string;
 }
 
 /**
- * A container's own cgroup, and its parent where the runtime nests a `container` cgroup in a scope
- * (crun does) and has attached a filter to both.
+ * A container's own cgroup. Also its parent, if the runtime nests a `container` cgroup in a scope
+ * (as crun does) and has attached a filter to both.
  */
 export function cgroupsToChange(directory: string): CgroupsToChange {
   // The parent by the last slash: "x.scope/container/" has the parent "x.scope/container".

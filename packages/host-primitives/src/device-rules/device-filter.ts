@@ -11,21 +11,23 @@ export interface AttachedFilter {
   readonly name: string;
 }
 
-/** By this name a restarted agent finds the filter that its predecessor attached. At most 15 bytes. */
+/** A restarted agent finds the filter of its predecessor by this name. At most 15 bytes. */
 export const deviceFilterName = "virtkit_devices";
 
 /** Options of {@link setDeviceFilter}. */
 export interface DeviceFilterOptions {
-  /** Name of the filter; one with the same name is replaced. Default {@link deviceFilterName}. */
+  /**
+   * Name of the filter; a filter with the same name is replaced. Default {@link deviceFilterName}.
+   */
   readonly name?: string;
   /**
-   * Id of somebody else's filter to put ours in the place of, where ours is not attached yet. All
-   * filters of a cgroup must allow an access, so ours cannot grant what the container runtime's denies.
+   * ID of someone else's filter to replace, if ours is not attached yet. All filters of a cgroup
+   * must allow an access, so ours cannot grant what the container runtime's filter denies.
    */
   readonly takeOver?: number;
 }
 
-/** The device filters of a v2 cgroup, its ancestors' not included. */
+/** The device filters of a v2 cgroup, without those of its ancestors. */
 export function listDeviceFilters(cgroup: Cgroup): AttachedFilter[] {
   using directory = openForBpf(cgroup);
   return filtersOf(directory);
@@ -41,9 +43,9 @@ function filtersOf(directory: OwnedFd): AttachedFilter[] {
 }
 
 /**
- * Puts these device rules in force in a v2 cgroup. The filter that was attached under the same name
- * is replaced in one step, so that no access is ever judged by neither or by both; filters of others
- * stay. The filter stays when this process ends.
+ * Applies these device rules to a v2 cgroup. The filter that is attached under the same name is
+ * replaced atomically, so every access is checked by exactly one of them. Other filters stay. The
+ * filter stays when this process ends.
  *
  * @example
  * const disk = { type: "b", major: 8, minor: 16, permissions: "rwm", allow: true } as const;
@@ -67,7 +69,7 @@ export function setDeviceFilter(
   bpf.attachDeviceProgram(directory.fd, program.fd, previous.fd, cgroup.description);
 }
 
-/** Detaches the filter with this name. False where there is none. */
+/** Detaches the filter with this name. False if there is none. */
 export function removeDeviceFilter(cgroup: Cgroup, name: string = deviceFilterName): boolean {
   using directory = openForBpf(cgroup);
   const old = filtersOf(directory).find((filter) => filter.name === name);
@@ -83,7 +85,7 @@ function checkName(name: string): void {
   throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "name" });
 }
 
-/** bpf(2) wants a descriptor that was really opened, not only as a path. */
+/** bpf(2) needs a descriptor that was really opened, not one opened as a path. */
 function openForBpf(cgroup: Cgroup): OwnedFd {
   if (cgroup.version === 2) return cgroup.openDirectory();
   const message = `${cgroup.description} is a v1 cgroup; its device rules are files`;

@@ -27,20 +27,20 @@ test("every launcher may use null, ptmx, tun, vhost-net and the terminals", () =
   expect(defaultDeviceRules("v1")[0]?.permissions).toBe("rw");
 });
 
-test("a request comes first and replaces what is known of the same device", () => {
+test("a request comes first and replaces an earlier rule for the same device", () => {
   const merged = mergeDeviceRules([rule(8, 1), rule(8, 2)], [rule(8, 2, { allow: false })]);
   expect(merged).toEqual([rule(8, 2, { allow: false }), rule(8, 1)]);
 });
 
-test("block and character devices with the same numbers are different devices", () => {
+test("treats block and character devices with the same numbers as different devices", () => {
   expect(mergeDeviceRules([rule(8, 1)], [rule(8, 1, { type: "c" })])).toHaveLength(2);
 });
 
-test("a device that is listed twice is kept once", () => {
+test("keeps a device that is listed twice once", () => {
   expect(mergeDeviceRules([rule(8, 1), rule(8, 1)], [])).toEqual([rule(8, 1)]);
 });
 
-test("v1 adds the defaults to each request, v2 has them from the start", () => {
+test("v1 adds the defaults to each request; v2 has them from the start", () => {
   expect(deviceRulesForV1(undefined, [rule(8, 1)])).toHaveLength(21);
   expect(deviceRulesForV1([rule(8, 1), rule(9, 9)], [rule(8, 1)])).toHaveLength(22);
   expect(initialDeviceRulesForV2([rule(8, 1)])[0]).toEqual(rule(8, 1));
@@ -53,13 +53,13 @@ test.each([
   { permissions: "" },
   { permissions: "rr" },
   { permissions: "x" },
-])("a rule with %j is refused", (changes) => {
+])("rejects a rule with %j", (changes) => {
   expect(() => checkDeviceRule(rule(8, 1, changes as Partial<DeviceRule>))).toThrow(
     expect.objectContaining({ path: Object.keys(changes)[0] }),
   );
 });
 
-test("v1's list is read; a line for all devices names none", () => {
+test("reads v1's list and skips a line for all devices", () => {
   expect(parseDevicesList("a *:* rwm\nc 10:200 rw\nb 8:* m\n")).toEqual([
     rule(10, 200, { type: "c", permissions: "rw" }),
     rule(8, -1, { permissions: "m" }),
@@ -67,7 +67,7 @@ test("v1's list is read; a line for all devices names none", () => {
   expect(() => parseDevicesList("c 10 rw\n")).toThrow(/devices.list/);
 });
 
-test("v1 gets only what changes, grants before withdrawals", () => {
+test("writes only what changes on v1, grants before withdrawals", () => {
   const current = [rule(8, 1), rule(8, 2), rule(8, 4)];
   const wanted = [rule(8, 1, { permissions: "r" }), rule(8, 3), rule(8, 4)];
   expect(planDeviceFiles(current, wanted)).toEqual([
@@ -77,7 +77,7 @@ test("v1 gets only what changes, grants before withdrawals", () => {
   ]);
 });
 
-test("a denying rule takes letters from the allowing one before it", () => {
+test("a deny rule removes letters from an earlier allow rule", () => {
   const wanted = [rule(8, 1), rule(8, 1, { permissions: "w", allow: false })];
   expect(planDeviceFiles([], wanted)).toEqual([{ file: "devices.allow", value: "b 8:1 rm" }]);
 });
@@ -89,7 +89,7 @@ test.each([
   ["/x.scope/other", undefined],
   ["/x.scope", undefined],
   ["container", undefined],
-])("the filter of %s is also put into %s", (directory, parent) => {
+])("puts the filter of %s into %s as well", (directory, parent) => {
   expect(cgroupsToChange(directory)).toEqual(
     parent ? { target: directory, parent } : { target: directory },
   );

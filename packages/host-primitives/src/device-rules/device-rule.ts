@@ -3,22 +3,22 @@ import { HostError } from "../host-error.ts";
 /** Matches any major or minor number. */
 export const anyNumber = -1;
 
-/** Access of a cgroup's tasks to devices. */
+/** Access to devices for the tasks of a cgroup. */
 export interface DeviceRule {
   /** Block or character device. */
   readonly type: "b" | "c";
-  /** -1 is any. */
+  /** -1 means any. */
   readonly major: number;
   readonly minor: number;
-  /** Letters of `r`ead, `w`rite and `m`ake node. */
+  /** Letters for `r`ead, `w`rite and `m`ake node. */
   readonly permissions: string;
   readonly allow: boolean;
 }
 
-/** Which cgroup version's rules are meant; a hybrid host has both. */
+/** The cgroup version that the rules are for; a hybrid host has both. */
 export type DeviceRuleVersion = "v1" | "v2";
 
-/** Checks a rule from outside. Throws `HOST_ARGUMENT_INVALID` with the field that is wrong. */
+/** Checks a rule from outside. Throws `HOST_ARGUMENT_INVALID` with the invalid field. */
 export function checkDeviceRule(rule: DeviceRule): DeviceRule {
   const { type, major, minor, permissions } = rule;
   if (type !== "b" && type !== "c") refuse(rule, "type", '"b" or "c"');
@@ -42,7 +42,7 @@ function refuse(rule: DeviceRule, field: keyof DeviceRule, use: string): never {
   throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
 }
 
-/** v2 counts making a node as use of the device; v1 rules need not grant it. */
+/** v2 counts creating a node as use of the device; v1 rules need not grant it. */
 export function hostDevicePermissions(version: DeviceRuleVersion): string {
   return version === "v2" ? "rwm" : "rw";
 }
@@ -53,10 +53,10 @@ const alwaysAllowed: readonly (readonly [major: number, minor: number])[] = [
   [10, 200], // net/tun
   [10, 238], // vhost-net
 ];
-/** Majors of pseudo terminals, from the kernel's list of devices. */
+/** Majors of pseudoterminals, from the kernel's device list. */
 const terminals = { first: 136, count: 16 };
 
-/** What every launcher may use: terminals, null, tun and vhost-net. */
+/** Devices that every launcher may use: terminals, null, tun and vhost-net. */
 export function defaultDeviceRules(version: DeviceRuleVersion): DeviceRule[] {
   const permissions = hostDevicePermissions(version);
   const allow = (major: number, minor: number): DeviceRule => ({
@@ -77,8 +77,8 @@ function sameDevice(a: DeviceRule, b: DeviceRule): boolean {
 }
 
 /**
- * The rules in force after a request: the requested ones first, then those in force before that
- * are about other devices, each device once.
+ * The rules in force after a request: first the requested rules, then the earlier ones for other
+ * devices, each device once.
  */
 export function mergeDeviceRules(
   current: readonly DeviceRule[],
@@ -92,8 +92,8 @@ export function mergeDeviceRules(
 }
 
 /**
- * The list to apply on v1: requested, defaults, then what is in force now. `current` undefined means
- * that what is in force is not known; then nothing is dropped as a duplicate either.
+ * The list to apply on v1: the request, the defaults, then the rules in force. If `current` is
+ * undefined, the rules in force are unknown and no duplicates are dropped.
  */
 export function deviceRulesForV1(
   current: readonly DeviceRule[] | undefined,
@@ -104,8 +104,8 @@ export function deviceRulesForV1(
 }
 
 /**
- * The list to start with on v2, where the rules in force cannot be read back: what the host's
- * own devices need, then the defaults. Each request is then merged over the last result.
+ * The initial list on v2, where the rules in force cannot be read back: what the host's own devices
+ * need, then the defaults. Each request is then merged over the previous result.
  */
 export function initialDeviceRulesForV2(ofMachine: readonly DeviceRule[]): DeviceRule[] {
   return [...ofMachine, ...defaultDeviceRules("v2")];

@@ -61,7 +61,7 @@ const allow = (major: number, minor: number, permissions = "rwm"): DeviceRule =>
 });
 const [nul, zero, full] = [allow(1, 3), allow(1, 5), allow(1, 7)];
 
-/** Which of these can a process of the cgroup open? */
+/** Which of these devices a process in the cgroup can open. */
 async function usable(cgroup: Cgroup): Promise<string[]> {
   const { output } = await shell(
     `for d in null zero full; do ( : < /dev/$d ) 2>/dev/null && echo $d; done; true`,
@@ -95,7 +95,7 @@ test("a process is denied a device that no rule allows: v2", async () => {
   expect(await usable(cgroups.v2)).toEqual(["null", "zero", "full"]);
 });
 
-test("letters count: a device that may be read may not be written", async () => {
+test("checks each letter: a device that may be read may not be written", async () => {
   setDeviceFilter(cgroups.v2, [nul, allow(1, 5, "r")]);
   const read = await shell("head -c 1 /dev/zero | wc -c", { cgroups: [cgroups.v2] });
   expect(read.output).toBe("1");
@@ -103,7 +103,7 @@ test("letters count: a device that may be read may not be written", async () => 
   expect(written.output).toMatch(/not permitted/);
 });
 
-test("ours is replaced, those of others stay and still count", async () => {
+test("replaces our filter; other filters stay and still count", async () => {
   const other = "runtime_filter";
   setDeviceFilter(cgroups.v2, [nul, zero], { name: other });
   setDeviceFilter(cgroups.v2, [nul, zero, full]);
@@ -119,7 +119,7 @@ test("ours is replaced, those of others stay and still count", async () => {
   expect(await usable(cgroups.v2)).toEqual(["null"]);
 });
 
-test("the container runtime's filter is taken over on request only", async () => {
+test("takes over the container runtime's filter only on request", async () => {
   setDeviceFilter(cgroups.v2, [nul], { name: "runtime_filter" });
   const [runtime] = listDeviceFilters(cgroups.v2);
   setDeviceFilter(cgroups.v2, [nul, zero], { takeOver: runtime?.id ?? 0 });
@@ -127,7 +127,7 @@ test("the container runtime's filter is taken over on request only", async () =>
   expect(await usable(cgroups.v2)).toEqual(["null", "zero"]);
 });
 
-/** What a process that opens an allowed device over and over sees while rules are updated. */
+/** What a process that keeps opening an allowed device sees while rules are updated. */
 async function whileUpdating(
   cgroup: Cgroup,
   update: (round: number) => void,
@@ -148,14 +148,14 @@ async function whileUpdating(
 
 const alternating = (round: number): DeviceRule[] => (round % 2 ? [nul, zero] : [full, nul, zero]);
 
-test("while rules are replaced over and over an allowed device is never denied: v2", async () => {
+test("never denies an allowed device while rules are replaced over and over: v2", async () => {
   const { v2 } = cgroups;
   setDeviceFilter(v2, alternating(0));
   const seen = await whileUpdating(v2, (round) => setDeviceFilter(v2, alternating(round)));
   expect([...seen]).toEqual(["end"]);
 });
 
-test("while rules are replaced over and over an allowed device is never denied: v1", async ({
+test("never denies an allowed device while rules are replaced over and over: v1", async ({
   skip,
 }) => {
   skip(!versions.includes("v1"), without("v1"));
@@ -164,7 +164,7 @@ test("while rules are replaced over and over an allowed device is never denied: 
   const seen = await whileUpdating(v1, (round) => setV1DeviceRules(v1, alternating(round)));
   expect([...seen]).toEqual(["end"]);
 
-  // Control: taking everything away and granting it again is noticed.
+  // Control: withdrawing everything and granting it again is noticed.
   const naive = await whileUpdating(v1, (round) => {
     v1.write("devices.deny", "a");
     for (const rule of alternating(round)) v1.write("devices.allow", formatDeviceRule(rule));
@@ -172,7 +172,7 @@ test("while rules are replaced over and over an allowed device is never denied: 
   expect([...naive]).toContain("denied");
 });
 
-test("rules for a launcher's devices are read from its own file system", () => {
+test("reads the rules for a launcher's devices from its own file system", () => {
   using directory = temporaryDirectory();
   using root = openRoot(directory.path);
   using top = root.directory();

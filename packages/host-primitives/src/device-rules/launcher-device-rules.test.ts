@@ -75,17 +75,17 @@ test.each([
   [{ ...plain }, "/dev/kvm"],
   [{ ...plain, allowEmulation: true, randomNumbers: true }, "/dev/urandom"],
   [{ ...plain, allowEmulation: true, vsock: true }, "/dev/vhost-vsock"],
-])("a VMI cannot do without a device that it names", (devices, path) => {
+])("fails without a device that the VMI names", (devices, path) => {
   expect(() => launcherDeviceRules(devices, table({}))).toThrow(expect.objectContaining({ path }));
 });
 
-test("with emulation the hypervisor's device may be absent or unreadable", () => {
+test("with emulation the hypervisor's device may be missing or unreadable", () => {
   const broken = table({ "/dev/kvm": new Error("stat failed") });
   expect(launcherDeviceRules({ ...plain, allowEmulation: true }, broken)).toEqual([]);
   expect(() => launcherDeviceRules(plain, broken)).toThrow("stat failed");
 });
 
-test("directories without end are not followed for ever", () => {
+test("stops at a maximum depth of directories", () => {
   const endless: DeviceDirectory = {
     stat: () => char(10, 232),
     list: () => [{ name: "again", directory: true }],
@@ -103,7 +103,7 @@ const volumes = [
   { name: "plugged", persistentVolumeClaim: { hotpluggable: true } },
 ];
 
-test("volumes that are plugged in later and those that are never devices are left out", () => {
+test("leaves out hotplugged volumes and those that are never devices", () => {
   expect(volumesFromStart({ spec: { volumes } }, "node01")).toEqual(["pvc", "dv", "eph"]);
 });
 
@@ -119,7 +119,7 @@ test.each([
   [{ sourceNode: "node02" }, ["pvc", "dv", "eph"]],
   [{}, ["pvc", "dv", "eph"]],
 ])(
-  "a block volume that migrates stays a device on its source node (%j)",
+  "a migrating block volume stays a device on its source node (%j)",
   (migrationState, expected) => {
     const status = { migratedVolumes, ...(migrationState && { migrationState }) };
     expect(volumesFromStart({ spec: { volumes }, status }, "node01")).toEqual(expected);

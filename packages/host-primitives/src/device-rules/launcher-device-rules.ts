@@ -2,22 +2,25 @@ import { posix } from "node:path";
 import { HostError } from "../host-error.ts";
 import { type DeviceRule, type DeviceRuleVersion, hostDevicePermissions } from "./device-rule.ts";
 
-/** What a path below the launcher's root is; `other` is anything that is no device. */
+/** The type of a path below the launcher's root; `other` is anything that is not a device. */
 export type DeviceEntry =
   | { readonly type: "char" | "block"; readonly major: number; readonly minor: number }
   | { readonly type: "other" };
 
-/** Looks into the launcher's file system. Real ones are made of safe paths, tests use a table. */
+/** Looks into the launcher's file system. The real one uses safe paths; tests use a table. */
 export interface DeviceDirectory {
-  /** Undefined where nothing has that path; throws where that cannot be told. */
+  /** Undefined if nothing has that path; throws if it cannot tell. */
   stat(path: string): DeviceEntry | undefined;
-  /** Names of a directory's entries, and whether each is a directory; undefined where there is none. */
+  /**
+   * Names of a directory's entries, and whether each is a directory; undefined if the directory
+   * does not exist.
+   */
   list(path: string): readonly { readonly name: string; readonly directory: boolean }[] | undefined;
 }
 
 /** The devices that a guest was started with. */
 export interface LauncherDevices {
-  /** Volumes that may be block devices at `/dev/<name>`; those that are files or absent get no rule. */
+  /** Volumes that may be block devices at `/dev/<name>`; files and missing ones get no rule. */
   readonly volumes: readonly string[];
   readonly randomNumbers?: boolean;
   readonly vsock?: boolean;
@@ -28,16 +31,16 @@ export interface LauncherDevices {
   readonly version: DeviceRuleVersion;
 }
 
-/** Where device plugins put what they assign: all devices found there are allowed. */
+/** Where device plugins put the devices that they assign; all devices found there are allowed. */
 const assignedDevices: readonly string[] = ["/dev/vfio", "/dev/bus/usb"];
 
-/** Deeper than any device plugin goes; a launcher cannot make the agent descend for ever. */
+/** Deeper than any device plugin goes; keeps a launcher from making the agent descend forever. */
 const maxDepth = 16;
 
 /**
  * Allow rules for the devices that a launcher was started with, so that they survive when its
- * device filter is replaced. Throws where a device that the guest cannot do without is missing
- * (`path` names it), or where looking fails.
+ * device filter is replaced. Throws if a required device is missing (`path` names it), or if a
+ * lookup fails.
  */
 export function launcherDeviceRules(
   devices: LauncherDevices,
@@ -73,7 +76,7 @@ export function launcherDeviceRules(
 function rulesBelow(path: string, directory: DeviceDirectory, depth: number): DeviceRule[] {
   const entries = directory.list(path) ?? [];
   if (depth === 0) {
-    const message = `${path} has directories more than ${maxDepth} deep; refused`;
+    const message = `${path} has directories more than ${maxDepth} levels deep; refused`;
     throw new HostError("HOST_LIMIT_EXCEEDED", message, { path });
   }
   const sorted = [...entries].sort((a, b) =>

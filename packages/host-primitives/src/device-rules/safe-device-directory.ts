@@ -4,8 +4,8 @@ import type { SafeRoot } from "../safe-path/safe-root.ts";
 import type { DeviceDirectory, DeviceEntry } from "./launcher-device-rules.ts";
 
 /**
- * A launcher's file system as {@link launcherDeviceRules} looks into it. Links are refused: a launcher
- * could let one point at a device that it was not given.
+ * A launcher's file system for {@link launcherDeviceRules}. Links are refused, because a launcher
+ * could point one at a device that it was not given.
  */
 export function safeDeviceDirectory(root: SafeRoot): DeviceDirectory {
   return {

@@ -2,14 +2,17 @@ import type { Cgroup } from "../cgroups/cgroup.ts";
 import { HostError } from "../host-error.ts";
 import { anyNumber, checkDeviceRule, type DeviceRule } from "./device-rule.ts";
 
-/** Parses v1's `devices.list`. A rule for all devices (`a *:* rwm`) is passed over, as it names none. */
+/**
+ * Parses v1's `devices.list`. A rule for all devices (`a *:* rwm`) is skipped, because it names
+ * none.
+ */
 export function parseDevicesList(text: string): DeviceRule[] {
   const rules: DeviceRule[] = [];
   for (const line of text.split("\n")) {
     if (line === "") continue;
     const match = /^([abc]) (\d+|\*):(\d+|\*) ([rwm]{1,3})$/.exec(line);
     if (!match) {
-      const message = `this is no line of devices.list: ${JSON.stringify(line.slice(0, 100))}`;
+      const message = `this is not a line of devices.list: ${JSON.stringify(line.slice(0, 100))}`;
       throw new HostError("HOST_FORMAT_INVALID", message, { path: "devices.list" });
     }
     const [, type, major = "", minor = "", permissions = ""] = match;
@@ -29,7 +32,7 @@ export interface DeviceFileWrite {
   readonly value: string;
 }
 
-/** A rule as v1's device files take it. Throws on a rule that is out of range. */
+/** Formats a rule for v1's device files. Throws if the rule is out of range. */
 export function formatDeviceRule(rule: DeviceRule): string {
   const { type, major, minor, permissions } = checkDeviceRule(rule);
   const text = (value: number): string => (value === anyNumber ? "*" : String(value));
@@ -37,9 +40,9 @@ export function formatDeviceRule(rule: DeviceRule): string {
 }
 
 /**
- * The writes that turn what is in force into what is wanted, and nothing else: v1 has no atomic
- * replacement, so a rule that stays is never taken away in between. First all grants, then all
- * withdrawals. A rule that is in force for more than what is wanted loses the difference.
+ * The writes that turn the rules in force into the wanted ones, and nothing else. v1 has no atomic
+ * replacement, so a rule that stays is never withdrawn in between. All grants come first, then all
+ * withdrawals. A rule that grants more than is wanted loses the difference.
  */
 export function planDeviceFiles(
   current: readonly DeviceRule[],
@@ -77,7 +80,7 @@ function without(letters: string, others: string): string {
   return [...letters].filter((letter) => !others.includes(letter)).join("");
 }
 
-/** Puts these rules, and no others, in force in a v1 devices cgroup. */
+/** Applies these rules, and no others, to a v1 devices cgroup. */
 export function setV1DeviceRules(cgroup: Cgroup, wanted: readonly DeviceRule[]): void {
   const list = cgroup.read("devices.list");
   const allowsAll = list.split("\n").includes("a *:* rwm");

@@ -21,9 +21,9 @@ export interface VmiVolumes {
 type Volume = NonNullable<NonNullable<VmiVolumes["spec"]>["volumes"]>[number];
 
 /**
- * Names of the volumes that may be block devices in the launcher on this node from its start. Those
- * that were plugged in later are not among them: they get their rule when they are plugged in. A
- * volume that is being migrated away from a block device still is one on the node that it leaves.
+ * Names of the volumes that may be block devices in the launcher on this node from its start.
+ * Hotplugged volumes are not included: they get their rule when they are plugged in. A volume that
+ * migrates away from a block device is still one on the source node.
  */
 export function volumesFromStart(vmi: VmiVolumes, node: string): string[] {
   const volumes = vmi.spec?.volumes ?? [];
@@ -44,7 +44,10 @@ function isHotplugged({ persistentVolumeClaim, dataVolume, memoryDump }: Volume)
   return sources.some((source) => source?.hotpluggable === true);
 }
 
-/** Volumes whose source is a block device, unless another node is the source; plugged-in ones excepted. */
+/**
+ * Volumes with a block device as their source, unless another node is the source; without
+ * hotplugged ones.
+ */
 function blockVolumesLeaving({ spec, status }: VmiVolumes, node: string): Set<string> {
   if (status?.migrationState && (status.migrationState.sourceNode ?? "") !== node) return new Set();
   const leaving = new Set(

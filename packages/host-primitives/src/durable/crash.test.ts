@@ -6,7 +6,7 @@ import { createDurably, removeDurably, writeDurably, writeWhole } from "./write-
 
 const path = "/state/pods/one/record.json";
 
-/** What is there after a crash at every call, in every state that the disk may then be in. */
+/** What is there after a crash at every call, in every state that the disk may be in. */
 function* crashes<T>(
   prepare: (files: FileCalls) => void,
   act: (files: FileCalls) => void,
@@ -41,7 +41,10 @@ function content(files: FileCalls): string | undefined {
   }
 }
 
-/** The first state that is neither the old nor the new one, or is the old one although the call has returned. */
+/**
+ * The first state that is neither the old nor the new one, or that is the old one although the call
+ * has returned.
+ */
 function firstLoss(
   prepare: (files: FileCalls) => void,
   act: (files: FileCalls) => void,
@@ -69,19 +72,19 @@ const remove: Write = (files) => removeDurably(path, files);
 
 test.each([
   ["a first write", nothing, write, [undefined, newText]],
-  ["a write over another", oldThere, write, [oldText, newText]],
+  ["a write over an existing file", oldThere, write, [oldText, newText]],
   ["a creation", nothing, create, [undefined, newText]],
   ["a creation where the name is taken", oldThere, create, [oldText, oldText]],
   ["a removal", oldThere, remove, [oldText, undefined]],
-  ["a removal of what is gone", nothing, remove, [undefined, undefined]],
+  ["a removal of a missing file", nothing, remove, [undefined, undefined]],
 ] as const)(
-  "%s leaves the old or the new, whatever call it is cut off at",
+  "%s leaves the old or the new content, at whatever call it is interrupted",
   (_, prepare, act, texts) => {
     expect(firstLoss(prepare, act, texts)).toBeUndefined();
   },
 );
 
-/** As the durable write, but for one thing that is left out. */
+/** Like the durable write, with one step left out. */
 function naive(leftOut: "whole" | "sync" | "rename" | "directory sync" | "parents' sync"): Write {
   return (files) => {
     files.mkdir("/state/pods/one");
@@ -119,13 +122,13 @@ test("control: a removal without a sync is caught", () => {
   expect(firstLoss(oldThere, (files) => files.unlink(path), [oldText, undefined])).toBeDefined();
 });
 
-test("what a crash leaves beside the file is only what was being written", () => {
+test("a crash leaves beside the file only what was being written", () => {
   for (const { found } of crashes(nothing, write, (files) => files.list())) {
     for (const name of found) expect(name.startsWith(path)).toBe(true);
   }
 });
 
-/** A whole life of two steps; after each call, what the journal must know. */
+/** The whole life of two steps; after each call, what the journal must know. */
 const life = [
   (journal: StepJournal) => journal.begin("a", { target: "disk0" }),
   (journal: StepJournal) => journal.finish("a"),
@@ -138,7 +141,7 @@ function recordsOf(files: FileCalls): string {
   return JSON.stringify(new StepJournal("/state/steps.journal", files).records());
 }
 
-test("a journal knows each step from before it is begun, whatever call it is cut off at", () => {
+test("a journal knows each step before it begins, at whatever call it is interrupted", () => {
   for (const [index, step] of life.entries()) {
     const prepare = (files: FileCalls): void => {
       using journal = new StepJournal("/state/steps.journal", files);
@@ -160,7 +163,7 @@ test("a journal knows each step from before it is begun, whatever call it is cut
   }
 });
 
-test("a journal that could not write a line goes on with a whole one", () => {
+test("a journal that failed to write a line continues with a complete one", () => {
   const files = new CrashingFiles();
   const journal = new StepJournal("/state/steps.journal", files);
   journal.begin("a", null);

@@ -10,13 +10,13 @@ import {
   writeSync,
 } from "node:fs";
 
-/** What a durable write asks of the file system: a parameter, so that a test can crash at each call. */
+/** The file system calls of a durable write: a parameter, so that a test can crash at each call. */
 export interface FileCalls {
-  /** With all those above it; returns the first that it made. */
+  /** Creates missing parents, too; returns the first directory that it created. */
   mkdir(path: string): string | undefined;
-  /** `wx`: a new file; `w`: an empty one; `r`: a directory, to sync it. What is written is appended. */
+  /** `wx`: a new file; `w`: an empty file; `r`: a directory, to sync it. Writes append. */
   open(path: string, flags: "wx" | "w" | "r"): number;
-  /** May write less than it was given; returns how much. */
+  /** May write less than it was given; returns the number of bytes. */
   write(fd: number, bytes: Uint8Array): number;
   sync(fd: number): void;
   close(fd: number): void;
@@ -26,7 +26,7 @@ export interface FileCalls {
   read(path: string): string;
 }
 
-/** The host's own. What they make is the owner's alone. */
+/** The host's own calls. Only the owner can access what they create. */
 export const nodeFiles: FileCalls = {
   mkdir: (path) => mkdirSync(path, { recursive: true, mode: 0o700 }),
   open: (path, flags) => openSync(path, flags, 0o600),

@@ -3,16 +3,16 @@ import { dirname } from "node:path";
 import { done, foreign } from "../ffi/foreign.ts";
 import { HostError, hasErrno } from "../host-error.ts";
 
-// Needed: a lock that the kernel takes back when its holder ends in any way; Node has no binding.
+// Needed: a lock that the kernel releases however its holder ends; Node has no binding.
 // Safe: a descriptor of ours and constants.
 const nativeFlock = foreign("int", "flock", ["int", "int"]);
 
-/** Exclusive, and without waiting. */
+/** Exclusive, without waiting. */
 const tryExclusive = 2 | 4;
 
 /**
- * Takes the lock of a file, which is made where it is missing, until it is disposed of or this process ends, however that
- * is. `HOST_TIMEOUT` where another one has it: there is no waiting.
+ * Locks a file, and creates it if it is missing. The lock lasts until it is disposed of or this
+ * process ends. Does not wait: throws `HOST_TIMEOUT` if another process holds the lock.
  */
 export function lockFile(path: string): Disposable {
   const fd = open(path);

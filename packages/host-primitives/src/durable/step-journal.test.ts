@@ -24,7 +24,7 @@ test("each step is on disk when its function returns", () => {
   expect(afterCrash()).toEqual([["u1", "doing"]]);
 });
 
-test("a step is followed through its life", () => {
+test("follows a step through its life", () => {
   using journal = new StepJournal(file());
   journal.begin("u1", { target: "disk0" });
   journal.finish("u1");
@@ -37,7 +37,7 @@ test("a step is followed through its life", () => {
   expect(afterCrash()).toEqual([]);
 });
 
-test("a line that a crash cut short is a step that was never begun", () => {
+test("ignores a line that a crash cut short: its step never began", () => {
   using journal = new StepJournal(file());
   journal.begin("u1", null);
   journal.close();
@@ -50,7 +50,7 @@ test.each([
   '{"v":2,"id":"a","state":"done"}\n',
   '{"v":1,"id":7,"state":"done"}\n',
   '{"v":1,"id":"a","state":"?"}\n',
-])("any other damage is refused: %j", (line) => {
+])("rejects any other damage: %j", (line) => {
   writeFileSync(file(), `${line}{"v":1,"id":"b","state":"gone"}\n`);
   expect(() => new StepJournal(file())).toThrow(
     expect.objectContaining({ code: "HOST_JOURNAL_CORRUPT", path: `${file()}:1` }),
@@ -58,7 +58,7 @@ test.each([
   expect(readFileSync(file(), "utf8")).toContain(line);
 });
 
-test("the file stays small however often a step is done and undone", () => {
+test("the file stays small, however often a step is done and undone", () => {
   using journal = new StepJournal(file());
   for (let round = 0; round < 60; round++) {
     journal.begin("u1", { round });
@@ -68,7 +68,7 @@ test("the file stays small however often a step is done and undone", () => {
   expect(readFileSync(file(), "utf8").split("\n").length).toBeLessThan(100);
 });
 
-test("changes of a step that was never begun, or after the end, are refused", () => {
+test("rejects changes to a step that never began, and changes after close", () => {
   const journal = new StepJournal(file());
   expect(() => journal.finish("u1")).toThrow(expect.objectContaining({ path: "id" }));
   journal.forget("u1");

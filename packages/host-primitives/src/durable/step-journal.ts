@@ -3,15 +3,15 @@ import { HostError } from "../host-error.ts";
 import { type FileCalls, nodeFiles } from "./file-calls.ts";
 import { makeDirectoryDurably, syncDirectory, writeWhole } from "./write-durably.ts";
 
-/** How far a step has come. `doing` and `undoing` are written before the kernel is asked. */
+/** State of a step. `doing` and `undoing` are written before the kernel is asked. */
 export type StepState = "doing" | "done" | "undoing";
 
 /** What the journal knows about one step. */
 export interface StepRecord {
-  /** Whose step it is; unique in the journal. A Pod UID or migration UID is part of a good one. */
+  /** Identifies the step; unique in the journal. Include a Pod UID or migration UID. */
   readonly id: string;
   readonly state: StepState;
-  /** Whatever is needed to find again what the step is about. Plain data. */
+  /** Whatever is needed to find the result of the step again. Plain data. */
   readonly details: unknown;
 }
 
@@ -27,12 +27,12 @@ type Line =
   | { readonly v: number; readonly id: string; readonly state: "gone" };
 
 /**
- * A write-ahead journal: each step is on disk before the kernel is asked for it, so that a restarted
- * agent knows of everything that its predecessor did or was about to do.
+ * A write-ahead journal: each step is on disk before the kernel is asked for it, so a restarted
+ * agent knows everything that its predecessor did or was about to do.
  *
- * One line of JSON per change, appended and synced. A last line that was cut short by a crash is
- * dropped, since its step was never begun; any other damage throws `HOST_JOURNAL_CORRUPT`, because
- * forgetting a step silently would leak what it made. The directory belongs to the agent and is trusted.
+ * Each change appends and syncs one line of JSON. A last line that a crash cut short is dropped,
+ * because its step never began. Any other damage throws `HOST_JOURNAL_CORRUPT`, because silently
+ * forgetting a step would leak what it created. The directory belongs to the agent and is trusted.
  */
 export class StepJournal implements Disposable {
   readonly #path: string;
@@ -40,7 +40,7 @@ export class StepJournal implements Disposable {
   readonly #records = new Map<string, StepRecord>();
   #fd: number;
   #lines = 0;
-  /** The file ends with what could not be written: nothing may be appended to that. */
+  /** The file ends with an incomplete write: nothing may be appended to that. */
   #torn = false;
 
   constructor(path: string, files: FileCalls = nodeFiles) {
@@ -55,12 +55,12 @@ export class StepJournal implements Disposable {
     }
   }
 
-  /** Every step that was begun and is not known to be undone. */
+  /** Every step that began and is not known to be undone. */
   records(): readonly StepRecord[] {
     return [...this.#records.values()];
   }
 
-  /** Call before the step. The same id again replaces the details. */
+  /** Call before the step. The same ID again replaces the details. */
   begin(id: string, details: unknown): void {
     this.#append({ v: version, id, state: "doing", details });
   }
@@ -70,12 +70,14 @@ export class StepJournal implements Disposable {
     this.#append({ v: version, id, state: "done", details: this.#need(id).details });
   }
 
-  /** Call before it is undone. */
+  /** Call before undoing it. */
   beginUndo(id: string): void {
     this.#append({ v: version, id, state: "undoing", details: this.#need(id).details });
   }
 
-  /** Call after it is undone, or where a step was given up that never came to be. Unknown ids are ignored. */
+  /**
+   * Call after undoing it, or after giving up a step that never happened. Unknown IDs are ignored.
+   */
   forget(id: string): void {
     if (this.#records.has(id)) this.#append({ v: version, id, state: "gone" });
   }
@@ -92,7 +94,7 @@ export class StepJournal implements Disposable {
   #need(id: string): StepRecord {
     const record = this.#records.get(id);
     if (record) return record;
-    const message = `there is no step ${JSON.stringify(id)} in the journal; begin it first`;
+    const message = `the journal has no step ${JSON.stringify(id)}; begin it first`;
     throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "id" });
   }
 
@@ -129,13 +131,15 @@ export class StepJournal implements Disposable {
       throw error;
     }
     const lines = text.split("\n");
-    // The last piece has no line feed: empty, or a step that was never begun.
+    // The last piece has no line feed: it is empty, or a step that never began.
     lines.pop();
     for (const [index, line] of lines.entries())
       this.#apply(parseLine(line, `${this.#path}:${index + 1}`));
   }
 
-  /** Writes only what is still true to a new file, puts it in place of the old one and keeps it open. */
+  /**
+   * Writes only the current steps to a new file, replaces the old one with it and keeps it open.
+   */
   #rewrite(): number {
     const files = this.#files;
     const fresh = `${this.#path}.new`;

@@ -4,9 +4,9 @@ import { HostError } from "../host-error.ts";
 import { type FileCalls, nodeFiles } from "./file-calls.ts";
 
 /**
- * Puts a file in place of the old one, and makes the directories above it. A crash at any point leaves
- * the old one or the new one, whole; once this returns it is the new one, also after a crash of the host.
- * The directory belongs to the caller and is trusted. Throws a {@link HostError}.
+ * Replaces a file atomically, and creates the directories above it. A crash at any point leaves
+ * either the old file or the new one, complete. Once this returns, the new one survives even a
+ * crash of the host. The directory belongs to the caller and is trusted. Throws a `HostError`.
  */
 export function writeDurably(path: string, content: string, files: FileCalls = nodeFiles): void {
   attempt(path, () => {
@@ -22,9 +22,9 @@ export function writeDurably(path: string, content: string, files: FileCalls = n
 }
 
 /**
- * As {@link writeDurably}, where nothing has that name yet.
+ * Like {@link writeDurably}, but only if nothing has that name yet.
  *
- * @returns false where the name is taken; then nothing is changed.
+ * @returns false if the name is taken; then nothing changes.
  */
 export function createDurably(
   path: string,
@@ -50,7 +50,7 @@ export function createDurably(
 /** Removes a file. It stays gone after a crash. Removing what is not there is not an error. */
 export function removeDurably(path: string, files: FileCalls = nodeFiles): void {
   attempt(path, () => {
-    // Synced also where it is gone already: whoever removed it may have crashed before that.
+    // Synced even if it is already gone: whoever removed it may have crashed before the sync.
     for (const step of [() => files.unlink(path), () => syncDirectory(dirname(path), files)]) {
       try {
         step();
@@ -61,7 +61,7 @@ export function removeDurably(path: string, files: FileCalls = nodeFiles): void 
   });
 }
 
-/** Makes a directory, and those above it, with their names on disk. */
+/** Creates a directory and its parents, with their names on disk. */
 export function makeDirectoryDurably(path: string, files: FileCalls = nodeFiles): void {
   attempt(path, () => {
     const first = files.mkdir(path);
@@ -74,7 +74,7 @@ export function makeDirectoryDurably(path: string, files: FileCalls = nodeFiles)
   });
 }
 
-/** Makes sure that names that were added to or removed from a directory stay so after a crash. */
+/** Makes sure that entries added to or removed from a directory survive a crash. */
 export function syncDirectory(path: string, files: FileCalls = nodeFiles): void {
   const fd = files.open(path, "r");
   try {
@@ -95,7 +95,7 @@ export function writeWhole(
   }
 }
 
-/** The name of what is being written says by whom; see {@link writerOf}. */
+/** The temporary name says who is writing; see {@link writerOf}. */
 function writeFresh(path: string, content: string, files: FileCalls): string {
   makeDirectoryDurably(dirname(path), files);
   const fresh = `${path}.${process.pid}.${randomUUID()}`;
@@ -116,11 +116,14 @@ function discard(fresh: string, files: FileCalls): void {
   try {
     files.unlink(fresh);
   } catch {
-    // The first error says what went wrong.
+    // The first error is the one to report.
   }
 }
 
-/** The process that was writing a file of this name and did not get to its end; undefined for any other file. */
+/**
+ * The process that was writing a file of this name and did not finish; undefined for any other
+ * file.
+ */
 export function writerOf(fileName: string): number | undefined {
   const pid = /\.(\d+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(fileName)?.[1];
   return pid === undefined ? undefined : Number(pid);

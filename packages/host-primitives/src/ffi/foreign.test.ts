@@ -6,7 +6,7 @@ import { cString, errnoName, integer } from "./foreign.ts";
 
 const source = join(import.meta.dirname, "..");
 
-/** Declarations of foreign functions whose two comments are missing, in a source text. */
+/** Declarations of foreign functions that lack one of their two comments, in a source text. */
 function uncommented(text: string): string[] {
   const lines = text.split("\n");
   return lines.flatMap((line, index) => {
@@ -26,7 +26,7 @@ test("every foreign function says why it is needed and why it is safe", () => {
   expect(files.flatMap(uncommented)).toEqual([]);
 });
 
-test("a foreign function without its comments is found", () => {
+test("finds a foreign function without its comments", () => {
   expect(uncommented('// Needed: x.\nconst a = foreign("a", []);')).toHaveLength(1);
   expect(uncommented('// Needed: x.\n// Safe: y.\nconst a = foreign("a", []);')).toEqual([]);
 });
@@ -41,13 +41,13 @@ test("koffi is imported in one place only", () => {
   expect(files).toEqual(["ffi/foreign.ts"]);
 });
 
-test("a NUL inside a text is refused, since the kernel would cut it there", () => {
+test("rejects a NUL inside a string, because the kernel would cut it there", () => {
   expect(cString("a", "path")).toEqual(Buffer.from([0x61, 0]));
   expect(() => cString("a\0b", "path")).toThrow(/NUL/);
 });
 
 test.each([[1.5], [Number.NaN], [2 ** 31], [-1]])(
-  "%d is refused where it would be rounded or wrapped",
+  "rejects %d, which would be rounded or wrapped",
   (value) => {
     try {
       integer(value, 0, 100, "field");
@@ -58,7 +58,7 @@ test.each([[1.5], [Number.NaN], [2 ** 31], [-1]])(
   },
 );
 
-test("numbers of errors have one name each", () => {
+test("each error number has one name", () => {
   expect([errnoName(1), errnoName(11), errnoName(95), errnoName(9999)]).toEqual([
     "EPERM",
     "EAGAIN",

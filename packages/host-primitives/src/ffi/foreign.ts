@@ -9,8 +9,8 @@ type Library = ReturnType<Koffi["load"]>;
 let loaded: { readonly koffi: Koffi; readonly libc: Library } | undefined;
 
 /**
- * Loads koffi on the first foreign call and never before: the pure functions of this package work
- * where the native module does not exist.
+ * Loads koffi on the first foreign call and never before, so that the pure functions of this
+ * package work without the native module.
  */
 function native(): { readonly koffi: Koffi; readonly libc: Library } {
   if (loaded) return loaded;
@@ -23,7 +23,8 @@ function native(): { readonly koffi: Koffi; readonly libc: Library } {
   let koffi: Koffi;
   try {
     const require = createRequire(import.meta.url);
-    // By its real path: koffi looks for its binary beside it, also where Node keeps symbolic links.
+    // By its real path: koffi looks for its binary next to itself, even where Node keeps symbolic
+    // links.
     koffi = require(realpathSync.native(require.resolve("koffi"))) as Koffi;
   } catch (cause) {
     const message = "the native module koffi cannot be loaded; install it with its binary package";
@@ -34,7 +35,7 @@ function native(): { readonly koffi: Koffi; readonly libc: Library } {
   return loaded;
 }
 
-/** How an argument is handed over. `buffer` is memory of ours that must outlive the call. */
+/** How an argument is passed. `buffer` is memory of ours that must outlive the call. */
 export type ForeignType = "int" | "long" | "uint" | "size_t" | "uint64" | "buffer";
 
 type ForeignValue<T extends ForeignType> = T extends "buffer"
@@ -48,8 +49,8 @@ type ForeignValues<T extends readonly ForeignType[]> = {
 
 /**
  * Declares a function of the C library with a fixed number of arguments; the symbol is looked up on
- * the first call. The result's type must be the one of the C declaration: an `int` that is read as a
- * `long` has undefined upper bits, so that -1 would look like success.
+ * the first call. The result must have the type of the C declaration: an `int` that is read as a
+ * `long` has undefined upper bits, so -1 would look like success.
  */
 export function foreign<const T extends readonly ForeignType[]>(
   result: "int" | "long",
@@ -69,7 +70,7 @@ export function foreign<const T extends readonly ForeignType[]>(
 
 /**
  * Ends a foreign call: returns its result, or throws the thread's errno as a {@link HostError}.
- * Must be given the result directly, with nothing between the call and this.
+ * Pass the result directly, with nothing between the call and this.
  */
 export function done(result: number, syscall: string, touched: string): number {
   if (result >= 0) return result;
@@ -83,28 +84,34 @@ export function addressOf(buffer: NodeJS.ArrayBufferView): bigint {
 
 /** A watch on a descriptor; ends with `close`. */
 export interface DescriptorPoll {
-  /** Waits for the next time; a watch calls back once. */
+  /** Waits for the next event; a watch calls back once. */
   again(): void;
   close(): void;
 }
 
-/** Watches that are alive: the event loop forgets one that nobody holds. */
+/** Live watches: the event loop forgets a watch that nobody references. */
 const polls = new Set<DescriptorPoll>();
 
 /**
- * Calls back once, on the event loop, when a descriptor is readable or has an error. The caller makes
- * sure that it is open, can be polled and is polled once only.
+ * Calls back once, on the event loop, when a descriptor is readable (or writable, if that is asked for) or has an error.
+ * The caller makes sure that the descriptor is open, can be polled, and is polled only once.
  */
-export function pollDescriptor(fd: number, onReady: () => void): DescriptorPoll {
-  const options = { readable: true, disconnect: true };
-  // koffi calls with (status, events), whatever its types say; what happened is asked by reading.
+export function pollDescriptor(
+  fd: number,
+  onReady: () => void,
+  { writable = false }: { readonly writable?: boolean } = {},
+): DescriptorPoll {
+  const options = { readable: !writable, writable, disconnect: true };
+  // koffi passes (status, events), whatever its types say; a read then shows what happened.
   const callback = (): void => {
-    // The event loop would call again in each of its turns until everything was read.
+    // Otherwise the event loop would call back in each turn until everything was read.
     handle.stop();
     onReady();
   };
-  // Needed: Node waits for no descriptor but of the kinds that it knows; raw sockets and TAPs are none.
-  // Safe: the caller has checked what would abort the process; the handle is held until it is closed.
+  // Needed: Node waits only for the kinds of descriptors that it knows; raw sockets and TAPs are
+  // not among them.
+  // Safe: the caller has checked what would abort the process; the handle is held until it is
+  // closed.
   const handle = native().koffi.node.poll(fd, options, callback);
   const poll: DescriptorPoll = {
     again: () => handle.start(options, callback),
@@ -118,7 +125,8 @@ export function pollDescriptor(fd: number, onReady: () => void): DescriptorPoll 
   return poll;
 }
 
-// EAGAIN and EWOULDBLOCK are the same number, as are EOPNOTSUPP and ENOTSUP: the first name is ours.
+// EAGAIN and EWOULDBLOCK are the same number, and so are EOPNOTSUPP and ENOTSUP: we use the first
+// name.
 const aliases: readonly string[] = ["EWOULDBLOCK", "ENOTSUP"];
 const names: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.errno)
@@ -126,12 +134,15 @@ const names: ReadonlyMap<number, string> = new Map(
     .map(([name, number]) => [number, name]),
 );
 
-/** The kernel's name of an error number, or `E<number>` where it is unknown. */
+/** The kernel's name of an error number, or `E<number>` if it is unknown. */
 export function errnoName(number: number): string {
   return names.get(number) ?? `E${number}`;
 }
 
-/** Text as the kernel takes it: UTF-8 and one NUL at the end. A NUL inside would cut it short, so it is refused. */
+/**
+ * Encodes text for the kernel: UTF-8 and one NUL at the end. A NUL inside would cut it short, so it
+ * is refused.
+ */
 export function cString(text: string, field: string): Buffer {
   if (text.includes("\0")) {
     const message = `${field} contains a NUL character; remove it`;
@@ -140,7 +151,10 @@ export function cString(text: string, field: string): Buffer {
   return Buffer.from(`${text}\0`, "utf8");
 }
 
-/** An integer within a range, or an error; koffi would silently round, wrap or zero anything else. */
+/**
+ * Returns an integer within a range, or throws; koffi would silently round, wrap or zero anything
+ * else.
+ */
 export function integer(value: number, min: number, max: number, field: string): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   const message = `${field} is ${value}; use an integer from ${min} to ${max}`;

@@ -1,8 +1,8 @@
 import { HostError } from "../host-error.ts";
 
 /**
- * Numbers of system calls that the C library has no function for, or only newer ones have.
- * From 424 on every architecture has the same numbers.
+ * Numbers of system calls that the C library has no function for, or only in newer versions. From
+ * 424 on, the numbers are the same on every architecture.
  */
 const everywhere = {
   pidfdSendSignal: 424,
@@ -33,6 +33,6 @@ export function syscallNumber(name: SyscallName): number {
   if (name !== "bpf" && name !== "pivotRoot") return everywhere[name];
   const numbers = byArchitecture[process.arch];
   if (numbers) return numbers[name];
-  const message = `${name}: the number of this call on ${process.arch} is not known`;
+  const message = `${name}: the number of this system call is not known for ${process.arch}`;
   throw new HostError("HOST_UNSUPPORTED", message, { path: name });
 }

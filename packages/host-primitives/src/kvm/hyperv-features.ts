@@ -1,7 +1,10 @@
 import { closeSync, openSync } from "node:fs";
 import { hasExtension, savedRegisters } from "./kvm-calls.ts";
 
-/** What tells that KVM has a feature of Hyper-V: an extension, or a register; the extension where there are both. */
+/**
+ * What shows that KVM has a Hyper-V feature: an extension or a register; the extension if there are
+ * both.
+ */
 const features: readonly { name: string; extension?: number; register?: number }[] = [
   { name: "base", extension: 44 },
   { name: "time", extension: 82 },
@@ -17,14 +20,17 @@ const features: readonly { name: string; extension?: number; register?: number }
   { name: "reenlightenment", register: 0x4000_0106 },
 ];
 
-/** The features of Hyper-V that this host's KVM has, by KubeVirt's names. None where there is no KVM, or not x86. */
+/**
+ * The Hyper-V features of this host's KVM, by KubeVirt's names. None without KVM, or if the host is
+ * not x86.
+ */
 export function hypervFeatures(device = "/dev/kvm"): readonly string[] {
   if (process.arch !== "x64") return [];
   let fd: number;
   try {
     fd = openSync(device, "r+");
   } catch {
-    // No KVM here, or not for us: guests have none of it either.
+    // No KVM here, or not for us: guests have none of these features either.
     return [];
   }
   try {

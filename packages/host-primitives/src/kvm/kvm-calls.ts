@@ -1,16 +1,16 @@
 import { foreign } from "../ffi/foreign.ts";
 
-// Needed: what KVM can do is asked by ioctl; Node has none.
+// Needed: KVM answers questions about its features by ioctl; Node has none.
 // Safe: a plain integer; KVM_CHECK_EXTENSION never dereferences it.
 const nativeIoctlNumber = foreign("int", "ioctl", ["int", "uint64", "long"]);
 
 // Needed: KVM lists its registers into memory of the caller.
-// Safe: the buffer says itself how many entries it has room for, and the kernel writes no more.
+// Safe: the buffer states how many entries it has room for, and the kernel writes no more.
 const nativeIoctlBuffer = foreign("int", "ioctl", ["int", "uint64", "buffer"]);
 
 const requests = { checkExtension: 0xae03, getMsrIndexList: 0xc004ae02 } as const;
 
-/** More registers than KVM lists; it has some hundreds. */
+/** More registers than KVM lists; it has a few hundred. */
 const mostRegisters = 4096;
 
 /** Whether an open `/dev/kvm` has an extension (`KVM_CAP_...`). */
@@ -18,7 +18,7 @@ export function hasExtension(fd: number, extension: number): boolean {
   return nativeIoctlNumber(fd, requests.checkExtension, extension) > 0;
 }
 
-/** The model-specific registers that an open `/dev/kvm` can save; none where it cannot tell. */
+/** The model-specific registers that an open `/dev/kvm` can save; none if it cannot tell. */
 export function savedRegisters(fd: number): ReadonlySet<number> {
   const list = Buffer.alloc(4 + 4 * mostRegisters);
   list.writeUInt32LE(mostRegisters, 0);

@@ -3,19 +3,19 @@ import { OwnedFd } from "../owned-fd.ts";
 import type { SafePath } from "../safe-path/safe-path.ts";
 import * as calls from "./mount-calls.ts";
 
-/** How a mount looks from below its target. */
+/** Options of a mount. */
 export interface MountOptions {
   readonly readOnly?: boolean;
   readonly noSuid?: boolean;
   readonly noDev?: boolean;
   readonly noExec?: boolean;
-  /** How later mounts below it spread. Default: as the source's. */
+  /** How later mounts below it propagate. Default: like the source. */
   readonly propagation?: keyof typeof calls.mountPropagations;
 }
 
 /** Options of {@link bindMount}. */
 export interface BindMountOptions extends MountOptions {
-  /** Whether mounts below the source come along. Default false. */
+  /** Whether mounts below the source are included. Default false. */
   readonly recursive?: boolean;
 }
 
@@ -29,8 +29,8 @@ export function mountAttributeBits(options: MountOptions): number {
 }
 
 /**
- * Makes a detached mount of an open object: seen by nobody until it is attached. Read-only and the
- * other attributes are set here, so there is no moment in which the target could be written to.
+ * Makes a detached mount of an open object, which nobody sees until it is attached. Read-only and
+ * the other attributes are set here, so the target is never writable in between.
  */
 export function detachedBind(source: SafePath, options: BindMountOptions = {}): OwnedFd {
   const { description } = source;
@@ -51,8 +51,8 @@ export function detachedBind(source: SafePath, options: BindMountOptions = {}): 
 
 /**
  * Mounts the opened source over the opened target. Neither is looked up again, neither can be a
- * symlink, and a directory is only mounted on a directory. Both must be in the caller's mount
- * namespace; `runIn` with the operation `bindMount` does it in another one.
+ * symlink, and a directory can only be mounted on a directory. Both must be in the caller's mount
+ * namespace; for another namespace use `runIn` with the operation `bindMount`.
  */
 export function bindMount(
   source: SafePath,
@@ -60,7 +60,7 @@ export function bindMount(
   options: BindMountOptions = {},
 ): void {
   if ((source.type === "directory") !== (target.type === "directory")) {
-    const message = `${source.description} is a ${source.type} and ${target.description} a ${target.type}; mount a directory on a directory and a file on a file`;
+    const message = `${source.description} is a ${source.type} and ${target.description} is a ${target.type}; mount a directory on a directory and a file on a file`;
     throw new HostError("HOST_ARGUMENT_INVALID", message, { path: target.description });
   }
   using tree = detachedBind(source, options);
@@ -69,7 +69,7 @@ export function bindMount(
 
 /** Options of {@link mountTmpfs}. */
 export interface TmpfsOptions extends MountOptions {
-  /** Most bytes that it holds. Default 1 MiB: a tmpfs without a limit takes half of the memory. */
+  /** Maximum size in bytes. Default 1 MiB: a tmpfs without a limit takes half of the memory. */
   readonly maxBytes?: number;
   /** Permission bits of its root. Default 0755. */
   readonly mode?: number;
@@ -90,7 +90,7 @@ export function mountTmpfs(target: SafePath, options: TmpfsOptions = {}): void {
   calls.attachTree(tree.fd, target.fd, target.description);
 }
 
-/** Sets or clears attributes and propagation of the mount that begins at an opened object. */
+/** Sets or clears attributes and propagation of the mount at an opened object. */
 export function remount(
   target: SafePath,
   options: MountOptions & { readonly recursive?: boolean },
@@ -110,7 +110,7 @@ export function remount(
 
 /**
  * Removes the topmost mount at an opened object. The object must have been opened after the mount
- * was made; where no mount begins there, false is returned and nothing happens.
+ * was made. Returns false and does nothing if no mount begins there.
  */
 export function unmount(target: SafePath): boolean {
   if (!target.isMountRoot()) return false;

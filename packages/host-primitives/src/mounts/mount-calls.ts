@@ -8,7 +8,7 @@ const closeOnExec = 0o2000000;
 /** Attributes of a mount, for `mount_setattr`. */
 export const mountAttributes = { readOnly: 0x1, noSuid: 0x2, noDev: 0x4, noExec: 0x8 } as const;
 
-/** How mounts spread between namespaces, for `mount_setattr`. */
+/** How mounts propagate between namespaces, for `mount_setattr`. */
 export const mountPropagations = {
   unbindable: 0x20000,
   private: 0x40000,
@@ -76,18 +76,18 @@ export function changeMount(fd: number, change: MountChange, touched: string): v
 
 // Needed: removes a mount; Node has no binding.
 // Safe: a NUL-terminated buffer of ours; for what a Pod controls it is /proc/self/fd/<descriptor>,
-// which means the opened object whatever its name means by now.
+// which means the opened object even if its name now means something else.
 const nativeUmount2 = foreign("int", "umount2", ["buffer", "int"]);
 
 const detach = 2;
 const noFollow = 8;
 
-/** Detaches the mount at an open object at once; it goes away when nobody uses it any more. */
+/** Detaches the mount at an open object immediately; it goes away when nobody uses it any more. */
 export function detachMount(procPath: string, touched: string): void {
   done(nativeUmount2(cString(procPath, "path"), detach), "umount2", touched);
 }
 
-/** Detaches the mount at a path of the host itself; a link at its end is not followed. */
+/** Detaches the mount at a path of the host itself, without following a link at its end. */
 export function detachByPath(path: string): void {
   done(nativeUmount2(cString(path, "path"), detach | noFollow), "umount2", path);
 }
@@ -97,7 +97,7 @@ export function detachByPath(path: string): void {
 const nativeFsopen = foreign("long", "syscall", ["long", "buffer", "uint"]);
 
 // Needed: sets the options of that instance.
-// Safe: key and value are NUL-terminated buffers of ours, or null where the command has none.
+// Safe: key and value are NUL-terminated buffers of ours, or null if the command has none.
 const nativeFsconfig = foreign("long", "syscall", [
   "long",
   "int",
@@ -136,8 +136,8 @@ export function pivotToCurrentDirectory(): void {
   done(nativePivotRoot(syscallNumber("pivotRoot"), here, here), "pivot_root", "the new root");
 }
 
-// Needed: binds a namespace file to a name so that it outlives its processes, and makes the directory of
-// such names a shared mount, as `ip netns` has it.
+// Needed: binds a namespace file to a name so that it outlives its processes, and makes the
+// directory of such names a shared mount, as `ip netns` does.
 // Safe: the paths are NUL-terminated buffers of ours; flags are constants.
 const nativeMount = foreign("int", "mount", ["buffer", "buffer", "buffer", "uint64", "buffer"]);
 
@@ -152,7 +152,10 @@ export function bindByPath(source: string, target: string, all = false): void {
   done(nativeMount(from, to, null, flags, null), "mount", target);
 }
 
-/** Lets what is mounted below a mount of the host itself spread to its copies. `EINVAL` where there is no mount. */
+/**
+ * Lets mounts below a mount of the host itself propagate to its copies. `EINVAL` if there is no
+ * mount.
+ */
 export function shareByPath(path: string): void {
   const flags = share | withAllBelow;
   done(nativeMount(null, cString(path, "path"), null, flags, null), "mount", path);

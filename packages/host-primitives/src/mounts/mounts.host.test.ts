@@ -55,7 +55,7 @@ function readAt(root: SafeRoot, path: string): string {
   return file.read().toString();
 }
 
-test("a file is bound read-only over another, seen there and nowhere else", async () => {
+test("binds a file read-only over another, visible there and nowhere else", async () => {
   using directory = temporaryDirectory();
   scene(directory.path);
   await using pod = await container();
@@ -83,7 +83,7 @@ test("a file is bound read-only over another, seen there and nowhere else", asyn
   expect((await runIn([pod.namespace], "unmount", { target: borrow(bare) })).value).toBe(false);
 });
 
-test("what is mounted where /proc is of another pid namespace, or is none, is unmounted too", async () => {
+test("also unmounts where /proc belongs to another pid namespace or is missing", async () => {
   using directory = temporaryDirectory();
   scene(directory.path);
   for (const command of ["mount -t proc proc /proc", "mount -t tmpfs none /proc"]) {
@@ -103,7 +103,7 @@ test("what is mounted where /proc is of another pid namespace, or is none, is un
   }
 });
 
-test("a directory goes only on a directory", async () => {
+test("mounts a directory only on a directory", async () => {
   using directory = temporaryDirectory();
   scene(directory.path);
   await using pod = await container();
@@ -114,7 +114,7 @@ test("a directory goes only on a directory", async () => {
   ).rejects.toMatchObject({ code: "HOST_ARGUMENT_INVALID" });
 });
 
-test("a mount of one namespace is handed to another without any path", async () => {
+test("hands a mount from one namespace to another without any path", async () => {
   using directory = temporaryDirectory();
   scene(directory.path);
   await using giver = await container();
@@ -137,7 +137,7 @@ test("a mount of one namespace is handed to another without any path", async () 
   expect(found?.superOptions).toContain("size=64k");
 });
 
-test("a namespace with another root has nothing of the host in it", async () => {
+test("a namespace with another root contains nothing of the host", async () => {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "bin"));
   writeFileSync(join(directory.path, "bin/hello"), "inside");
@@ -155,7 +155,7 @@ test("a namespace with another root has nothing of the host in it", async () => 
   expect([code, output]).toEqual([127, expect.stringContaining("/bin/missing")]);
 });
 
-test("a restarted agent can tell what its predecessor began, finished and was undoing", async () => {
+test("a restarted agent knows what its predecessor began, finished and was undoing", async () => {
   using directory = temporaryDirectory();
   scene(directory.path);
   await using pod = await container();
@@ -170,7 +170,7 @@ test("a restarted agent can tell what its predecessor began, finished and was un
     using target = pod.root.resolve(path, "file");
     return target.isMountRoot();
   };
-  /** What the next agent goes by: how far the step was, and whether its mount is there. */
+  /** What the next agent relies on: the state of the step, and whether its mount exists. */
   const found = (): unknown[] => {
     using journal = new StepJournal(state);
     return journal.records().map((record) => [record.state, isMounted()]);

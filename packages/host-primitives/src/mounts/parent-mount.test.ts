@@ -11,7 +11,7 @@ const mount = (changes: Partial<ComparableMount> = {}): ComparableMount => ({
   ...changes,
 });
 
-test("a mount of another device shows something else", () => {
+test("a mount of another device does not match", () => {
   expect(mayContainMount(mount(), mount())).toBe(true);
   expect(mayContainMount(mount(), mount({ major: 9 }))).toBe(false);
   expect(mayContainMount(mount(), mount({ minor: 2 }))).toBe(false);
@@ -22,7 +22,7 @@ test("the candidate's root must contain the container's", () => {
   expect(mayContainMount(mount({ root: "/a" }), mount({ root: "/a/b" }))).toBe(false);
 });
 
-test("two exports of a server share a device number and are told apart by their source", () => {
+test("tells two exports of a server with the same device number apart by their source", () => {
   const nfs = mount({ fileSystemType: "nfs4", source: "s:/x" });
   expect(mayContainMount(nfs, nfs, { source: "s:/x" })).toBe(true);
   expect(mayContainMount(nfs, nfs, { source: "s:/y" })).toBe(false);
@@ -36,17 +36,17 @@ test.each([
   ["/var/lib/kubelet/pods//u1/./volumes/v/", true],
   ["/var/lib/kubelet/podsx/u2/v", true],
   ["/mnt/data", true],
-])("the kubelet's mount %s may be of Pod u1: %s", (mountPoint, may) => {
+])("the kubelet's mount %s may belong to Pod u1: %s", (mountPoint, may) => {
   const hints = { podUid: "u1", kubeletPodsDirectory: "/var/lib/kubelet/pods/" };
   expect(mayContainMount(mount(), mount({ mountPoint }), hints)).toBe(may);
 });
 
-test("of several candidates the one with the longest root is taken", () => {
+test("takes the candidate with the longest root", () => {
   const candidates = ["/", "/a", "/a/b"].map((root) => mount({ root, mountPoint: `/at${root}` }));
   const found = parentMount(mount({ root: "/a/b/c" }), candidates);
   expect(found).toEqual({ mount: candidates[2], relativePath: "c" });
 });
 
-test("a root that only begins with the same letters does not contain it", () => {
+test("a root that only begins with the same letters does not contain the other", () => {
   expect(parentMount(mount({ root: "/ab" }), [mount({ root: "/a" })])).toBeUndefined();
 });

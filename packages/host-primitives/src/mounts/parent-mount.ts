@@ -1,15 +1,18 @@
 import { posix } from "node:path";
 import type { MountInfo } from "./parse-mountinfo.ts";
 
-/** The fields of a mount that decide whether one mount shows what another one does. */
+/** The fields of a mount that decide whether it shows the same content as another. */
 export type ComparableMount = Pick<
   MountInfo,
   "major" | "minor" | "root" | "mountPoint" | "fileSystemType" | "source"
 >;
 
-/** What is known about the container's mount besides its line in mountinfo. */
+/** What is known about the container's mount in addition to its line in mountinfo. */
 export interface ParentMountHints {
-  /** Source of a network file system, as `server:/export`; two exports may share a device number. */
+  /**
+   * Source of a network file system, such as `server:/export`; two exports may share a device
+   * number.
+   */
   readonly source?: string;
   /** With `kubeletPodsDirectory`: excludes mounts that the kubelet made for other Pods. */
   readonly podUid?: string;
@@ -17,9 +20,9 @@ export interface ParentMountHints {
 }
 
 /**
- * Whether a mount of the node shows the file system part that `child`, a mount inside a container,
- * shows: same device, a root that contains the child's, for NFS the same export, and not a mount of
- * the kubelet for another Pod.
+ * Whether a mount of the node shows the same part of a file system as `child`, a mount inside a
+ * container: the same device, a root that contains the child's, for NFS the same export, and not a
+ * mount of the kubelet for another Pod.
  */
 export function mayContainMount(
   child: ComparableMount,
@@ -43,15 +46,17 @@ function belongsToOtherPod(mountPoint: string, podUid: string, podsDirectory: st
   return path.startsWith(prefix) && !path.startsWith(`${prefix}${podUid}/`);
 }
 
-/** As Go's `filepath.Clean`: no `.` or `..`, no double or trailing slash; the empty path is `.`. */
+/**
+ * Like Go's `filepath.Clean`: no `.` or `..`, no double or trailing slash; the empty path is `.`.
+ */
 function clean(path: string): string {
   const normal = posix.normalize(path);
   return normal.length > 1 ? normal.replace(/\/$/, "") : normal;
 }
 
 /**
- * The node's mount that shows a container's mount, with the longest root among the candidates, and
- * the rest of the path below it. Undefined where there is none.
+ * The node's mount that shows a container's mount, and the rest of the path below it. Takes the
+ * candidate with the longest root. Undefined if there is none.
  */
 export function parentMount<T extends ComparableMount>(
   child: ComparableMount,

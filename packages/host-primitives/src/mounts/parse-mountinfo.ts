@@ -6,12 +6,12 @@ export interface MountInfo {
   readonly parentId: number;
   readonly major: number;
   readonly minor: number;
-  /** Which part of the file system is mounted. */
+  /** The part of the file system that is mounted. */
   readonly root: string;
-  /** Where, seen from the process's root. */
+  /** The mount point, as seen from the process's root. */
   readonly mountPoint: string;
   readonly options: readonly string[];
-  /** Propagation, as `shared:2` or `master:1`. */
+  /** Propagation, such as `shared:2` or `master:1`. */
   readonly optionalFields: readonly string[];
   readonly fileSystemType: string;
   readonly source: string;
@@ -27,7 +27,7 @@ function unescapeField(field: string): string {
   );
 }
 
-/** Parses a whole mountinfo file. An empty line is passed over; any other malformed one throws. */
+/** Parses a whole mountinfo file. Skips empty lines; throws on any other malformed line. */
 export function parseMountInfo(text: string): MountInfo[] {
   return text
     .split("\n")
@@ -42,7 +42,7 @@ function parseLine(line: string): MountInfo {
   const [fileSystemType, source, superOptions] = fields.slice(separator + 1);
   const numbers = /^(\d+):(\d+)$/.exec(device ?? "");
   if (separator < 0 || !numbers || fileSystemType === undefined || options === undefined) {
-    const message = `this is no line of mountinfo: ${JSON.stringify(line.slice(0, 200))}`;
+    const message = `this is not a line of mountinfo: ${JSON.stringify(line.slice(0, 200))}`;
     throw new HostError("HOST_FORMAT_INVALID", message, { path: "mountinfo" });
   }
   return {

@@ -1,7 +1,7 @@
 /**
- * Entry point of the helper thread: joins the namespaces of a request, carries out its operation,
- * and goes back, all synchronously. Nothing asynchronous runs here: asynchronous calls would run on
- * the process's shared thread pool, which is in other namespaces.
+ * Entry point of the helper thread. It joins the namespaces of a request, carries out the
+ * operation, and returns, all synchronously. Nothing asynchronous runs here: it would run on the
+ * process's shared thread pool, which is in other namespaces.
  */
 import { constants, openSync } from "node:fs";
 import { receiveMessageOnPort, workerData } from "node:worker_threads";
@@ -21,7 +21,7 @@ import {
 
 const { port, signals } = workerData as HelperData;
 
-// Without this, joining a mount namespace is refused, and would move the root of all threads.
+// Without this, joining a mount namespace is refused, and it would move the root of all threads.
 unshare(ownFileSystemState);
 const readOnly = constants.O_RDONLY | fileFlags.closeOnExec;
 const root = openSync("/", fileFlags.path | constants.O_DIRECTORY | fileFlags.closeOnExec);
@@ -32,13 +32,13 @@ const homes = new Map(
   ]),
 );
 
-/** Operations that make a namespace, and its kind. */
+/** Operations that create a namespace, and its kind. */
 const namespacesMade: Readonly<Record<string, number>> = {
   persistNewNetwork: namespaceFlags.network,
   createRootNamespace: namespaceFlags.mount,
 };
 
-/** Flags of the namespaces that the thread is away from. */
+/** Flags of the namespaces that the thread has left. */
 const away = new Set<number>();
 
 function goHome(): void {
@@ -51,7 +51,7 @@ function goHome(): void {
 
 function carryOut(request: HelperRequest): OperationResult<unknown> {
   if (!Object.hasOwn(operations, request.operation)) {
-    const message = `there is no operation ${JSON.stringify(request.operation)}`;
+    const message = `there is no operation ${JSON.stringify(request.operation)}; use one of the operations list`;
     throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "operation" });
   }
   const run = operations[request.operation as keyof typeof operations];
@@ -59,7 +59,7 @@ function carryOut(request: HelperRequest): OperationResult<unknown> {
     setns(fd, flag, what);
     away.add(flag);
   }
-  // Operations that make a namespace leave the thread in it, or half way there where they fail.
+  // Operations that create a namespace leave the thread in it, or halfway there if they fail.
   const made = namespacesMade[request.operation];
   if (made !== undefined) away.add(made);
   return (run as (args: unknown) => OperationResult<unknown>)(request.args);
@@ -88,16 +88,16 @@ function serve(request: HelperRequest): void {
   try {
     goHome();
   } catch {
-    // A thread that is lost in another namespace must not serve anybody: end it, the main thread
-    // fails what was pending and starts a new one.
+    // A thread that is stuck in another namespace must not serve anyone. End it: the main thread
+    // then fails what was pending and starts a new one.
     process.exit(1);
   }
   port.postMessage(reply);
   raise(signals, signalIndex.answers);
 }
 
-// Waits in the kernel and not in an event loop: nothing asynchronous can ever run on this thread,
-// and a request is picked up at once. Ended from outside, by worker.terminate().
+// Waits in the kernel, not in an event loop: nothing asynchronous can ever run on this thread, and
+// a request is picked up at once. worker.terminate() ends it from outside.
 for (;;) {
   const seen = Atomics.load(signals, signalIndex.requests);
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {

@@ -1,14 +1,15 @@
 import { cString, done, foreign } from "../ffi/foreign.ts";
 
 // Needed: joins a namespace; Node has no binding, and a child process per visit costs milliseconds.
-// Safe: integers only. It moves the calling thread and no other: only the helper thread calls it.
+// Safe: integers only. It moves only the calling thread, which is the helper.
 const nativeSetns = foreign("int", "setns", ["int", "int"]);
 
 export function setns(fd: number, flag: number, touched: string): void {
   done(nativeSetns(fd, flag), "setns", touched);
 }
 
-// Needed: gives the helper thread a root and current directory of its own, and makes new namespaces.
+// Needed: gives the helper thread a root and current directory of its own, and makes new
+// namespaces.
 // Safe: an integer; affects the calling thread only, which is the helper.
 const nativeUnshare = foreign("int", "unshare", ["int"]);
 
@@ -19,12 +20,12 @@ export function unshare(flags: number): void {
   done(nativeUnshare(flags), "unshare", "the helper thread");
 }
 
-// Needed: coming back from a mount namespace leaves the thread at that namespace's root, which
-// differs from ours where this process itself was started in a chroot.
+// Needed: returning from a mount namespace leaves the thread at that namespace's root, which
+// differs from ours if this process was started in a chroot.
 // Safe: a descriptor of a directory; the thread's current directory is not shared.
 const nativeFchdir = foreign("int", "fchdir", ["int"]);
 
-// Needed: as fchdir.
+// Needed: see fchdir.
 // Safe: a constant path in a buffer of ours; the thread's root is not shared.
 const nativeChroot = foreign("int", "chroot", ["buffer"]);
 

@@ -5,7 +5,7 @@ import { OwnedFd } from "../owned-fd.ts";
 import { fileFlags } from "../safe-path/file-calls.ts";
 import { fileStatus } from "../safe-path/file-status.ts";
 
-/** Kinds of namespaces. */
+/** Kinds of namespace. */
 export type NamespaceKind =
   | "network"
   | "mount"
@@ -40,7 +40,7 @@ export const namespaceFlags: Readonly<Record<NamespaceKind, number>> = {
   time: 0x00000080,
 };
 
-/** A namespace, held open: it lives at least as long as this object. */
+/** A namespace that is held open: it lives at least as long as this object. */
 export class Namespace implements Disposable {
   readonly kind: NamespaceKind;
   readonly #handle: OwnedFd;
@@ -58,7 +58,7 @@ export class Namespace implements Disposable {
     return this.#handle.what;
   }
 
-  /** Identity, as `net:[4026531840]`; the same text is the same namespace. */
+  /** Identity, such as `net:[4026531840]`; equal strings mean the same namespace. */
   identity(): string {
     return `${namespaceFiles[this.kind]}:[${fileStatus(this.fd, this.description).inode}]`;
   }
@@ -72,15 +72,16 @@ export class Namespace implements Disposable {
   }
 }
 
-// Needed: tells of what kind an opened namespace is, so that a wrong or foreign file is refused.
-// Safe: NS_GET_NSTYPE takes no argument; on any other file the kernel says ENOTTY.
+// Needed: returns the kind of an opened namespace, so that a wrong or foreign file is refused.
+// Safe: NS_GET_NSTYPE takes no argument; for any other file the kernel returns ENOTTY.
 const nativeIoctl = foreign("int", "ioctl", ["int", "uint64", "long"]);
 
 const getNamespaceType = 0xb703;
 
 /**
- * Opens a namespace by a path of the host, as `/run/netns/blue` or `/proc/self/ns/net`; for another
- * process use `ProcessHandle.openNamespace`. Throws where the file is no namespace of that kind.
+ * Opens a namespace by a path of the host, such as `/run/netns/blue` or `/proc/self/ns/net`; for
+ * another process use `ProcessHandle.openNamespace`. Throws if the file is not a namespace of that
+ * kind.
  */
 export function openNamespace(kind: NamespaceKind, path: string): Namespace {
   let handle: OwnedFd;
@@ -102,6 +103,6 @@ export function openNamespace(kind: NamespaceKind, path: string): Namespace {
 }
 
 function notNamespace(kind: NamespaceKind, path: string, cause?: unknown): HostError {
-  const message = `${path} is no ${kind} namespace`;
+  const message = `${path} is not a ${kind} namespace`;
   return new HostError("HOST_ARGUMENT_INVALID", message, { path, cause });
 }

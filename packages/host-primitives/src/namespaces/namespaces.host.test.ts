@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const home = (): string => readlinkSync("/proc/thread-self/ns/net");
 
-test("namespaces that stay are made, listed, opened by path and deleted", async () => {
+test("creates, lists, opens by path and deletes persistent namespaces", async () => {
   expect(listNetworkNamespaces()).toEqual(expect.arrayContaining([red, blue]));
   using again = openNamespace("network", `/run/netns/${red}`);
   expect(again.identity()).toBe(spaces.red.identity());
@@ -40,7 +40,7 @@ test("namespaces that stay are made, listed, opened by path and deleted", async 
   expect(deleteNetworkNamespace(uniqueName("none"))).toBe(false);
 });
 
-test("an operation happens in its namespace, and the main thread does not move", async () => {
+test("runs an operation in its namespace without moving the main thread", async () => {
   const before = home();
   await runIn([spaces.red], "writeSysctl", { name: "net/ipv4/ip_forward", value: "1" });
   const forward = async (namespaces: Namespace[]): Promise<string> =>
@@ -51,7 +51,7 @@ test("an operation happens in its namespace, and the main thread does not move",
   expect(home()).toBe(before);
 });
 
-test("the helper is back home after each operation, failed ones included", async () => {
+test("the helper returns home after each operation, even a failed one", async () => {
   const interfaces = (await runIn([], "listInterfaces", {})).value;
   await expect(runIn([spaces.red], "createTap", { name: "a/b" })).rejects.toMatchObject({
     code: "HOST_ARGUMENT_INVALID",
@@ -60,7 +60,7 @@ test("the helper is back home after each operation, failed ones included", async
   expect((await runIn([], "listInterfaces", {})).value).toEqual(interfaces);
 });
 
-test("many operations at once are each answered in their own namespace", async () => {
+test("answers many concurrent operations each in its own namespace", async () => {
   const names = Array.from({ length: 50 }, (_, index) => uniqueName(index.toString(36)));
   const made = await Promise.all(
     names.map((name, index) =>
@@ -77,7 +77,7 @@ test("many operations at once are each answered in their own namespace", async (
   expect(inBlue.value).not.toContain(names[1]);
 });
 
-test("a socket that was opened there stays there", async () => {
+test("a socket stays in the namespace that it was opened in", async () => {
   const { descriptors } = await runIn([spaces.red], "openSocket", { kind: "udp4", port: 5353 });
   // The same address is free at home and in the other namespace.
   const other = await runIn([spaces.blue], "openSocket", { kind: "udp4", port: 5353 });
@@ -96,22 +96,22 @@ test.each([
   "net/../kernel/hostname",
   "/etc/passwd",
   "net",
-])("%j is no setting of a network namespace", async (name) => {
+])("rejects %j as a setting of a network namespace", async (name) => {
   await expect(runIn([spaces.red], "readSysctl", { name })).rejects.toMatchObject({
     code: "HOST_ARGUMENT_INVALID",
   });
 });
 
-test("only the operations of the list can be asked for", async () => {
+test("rejects operations that are not in the list", async () => {
   for (const name of ["constructor", "__proto__", "eval"]) {
     await expect(runIn([], name as "openRoot", {})).rejects.toMatchObject({ path: "operation" });
   }
 });
 
-test("a file that is no namespace, or of another kind, is refused", () => {
+test("rejects a file that is not a namespace, or one of another kind", () => {
   using directory = temporaryDirectory();
-  expect(() => openNamespace("network", "/proc/self/ns/mnt")).toThrow(/no network namespace/);
-  expect(() => openNamespace("network", "/etc/hostname")).toThrow(/no network namespace/);
+  expect(() => openNamespace("network", "/proc/self/ns/mnt")).toThrow(/not a network namespace/);
+  expect(() => openNamespace("network", "/etc/hostname")).toThrow(/not a network namespace/);
   expect(() => openNamespace("network", `${directory.path}/x`)).toThrow(
     expect.objectContaining({ errno: "ENOENT" }),
   );
@@ -124,7 +124,7 @@ test("a user namespace is for new processes only", async () => {
   });
 });
 
-test("a helper that was ended is replaced by the next call", async () => {
+test("replaces a helper that was ended on the next call", async () => {
   await stopNamespaceHelper();
   expect((await runIn([spaces.red], "listInterfaces", {})).value).toContain("lo");
 });

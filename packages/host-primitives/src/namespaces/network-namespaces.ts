@@ -16,8 +16,8 @@ export interface NetworkNamespaceOptions {
 const defaultDirectory = "/run/netns";
 
 /**
- * Makes a network namespace that stays until it is deleted. `EEXIST` where the name is taken. The directory of
- * `ip netns` becomes a shared mount of its own first, as that program has it.
+ * Creates a network namespace that stays until it is deleted. `EEXIST` if the name is taken. The
+ * directory of `ip netns` first becomes a shared mount of its own, as that program does it.
  */
 export async function createNetworkNamespace(
   name: string,
@@ -40,7 +40,10 @@ export async function createNetworkNamespace(
   }
 }
 
-/** Removes a persistent network namespace's name; it lives on while something uses it. False where there is none. */
+/**
+ * Removes the name of a persistent network namespace; the namespace lives on while something uses
+ * it. False if there is none.
+ */
 export function deleteNetworkNamespace(
   name: string,
   { directory = defaultDirectory }: NetworkNamespaceOptions = {},
@@ -49,7 +52,7 @@ export function deleteNetworkNamespace(
   try {
     detachByPath(file);
   } catch (error) {
-    // EINVAL: a file that is no mount, left by somebody who died between the two steps.
+    // EINVAL: a file that is not a mount, left by a process that died between the two steps.
     if (hasErrno(error, "ENOENT")) return false;
     if (!hasErrno(error, "EINVAL")) throw error;
   }
@@ -57,13 +60,15 @@ export function deleteNetworkNamespace(
     unlinkSync(file);
   } catch (error) {
     const failure = HostError.from(error, file);
-    // Somebody else has removed it between the two steps.
+    // Someone else removed it between the two steps.
     if (!hasErrno(failure, "ENOENT")) throw failure;
   }
   return true;
 }
 
-/** Names of the persistent network namespaces, sorted. Files that are no namespaces are passed over. */
+/**
+ * Names of the persistent network namespaces, sorted. Files that are not namespaces are skipped.
+ */
 export function listNetworkNamespaces({
   directory = defaultDirectory,
 }: NetworkNamespaceOptions = {}): string[] {

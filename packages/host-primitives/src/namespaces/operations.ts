@@ -23,7 +23,7 @@ import { createTap, removeTap, type TapSpec } from "../tap/create-tap.ts";
 import { namespaceFlags } from "./namespace.ts";
 import { enterDirectory, unshare } from "./namespace-calls.ts";
 
-/** What an operation gives back: plain data, and descriptors that the caller then owns. */
+/** The result of an operation: plain data, and descriptors that the caller then owns. */
 export interface OperationResult<T> {
   readonly value: T;
   readonly descriptors: readonly OwnedFd[];
@@ -53,8 +53,8 @@ function openDirectory(path: string): OwnedFd {
 }
 
 /**
- * This process's descriptors by name, opened at home: in another mount namespace `/proc` may be of
- * another pid namespace, in which this process has no entry, or not be there at all.
+ * This process's descriptors by name, opened at home. In another mount namespace, `/proc` may
+ * belong to another pid namespace, in which this process has no entry, or may be missing.
  */
 const ownDescriptors = openDirectory("/proc/self/fd");
 
@@ -72,7 +72,7 @@ const sysctlName = /^net(\/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+$/;
 function sysctlPath(name: string): string {
   // Only net/ follows the namespace of the thread; `..` and absolute names cannot match.
   if (sysctlName.test(name) && !name.includes("..")) return `/proc/sys/${name}`;
-  const message = `name is ${JSON.stringify(name)}; use one below net, as net/ipv4/ip_forward`;
+  const message = `name is ${JSON.stringify(name)}; use one below net, such as net/ipv4/ip_forward`;
   throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "name" });
 }
 
@@ -86,11 +86,11 @@ function accessSysctl<T>(name: string, access: (path: string) => T): T {
 }
 
 /**
- * Everything that can be done inside a namespace: a closed list of synchronous functions with plain
- * data as arguments. Code and paths of others never run there.
+ * Everything that can be done inside a namespace: a closed list of synchronous functions that take
+ * plain data. Foreign code never runs there, and foreign paths are never used.
  */
 export const operations = {
-  /** Makes a TAP; its queues are the descriptors. */
+  /** Creates a TAP; its queues are the descriptors. */
   createTap(spec: TapSpec): OperationResult<{ readonly name: string }> {
     const { name, queues } = createTap(spec);
     return result({ name }, queues);
@@ -99,7 +99,7 @@ export const operations = {
     removeTap(spec);
     return result(null);
   },
-  /** Opens a socket that stays in the namespace; it is the only descriptor. */
+  /** Opens a socket that stays in the namespace; it is the only descriptor returned. */
   openSocket(spec: SocketSpec): OperationResult<null> {
     return result(null, [openSocket(spec)]);
   },
@@ -114,7 +114,8 @@ export const operations = {
   },
   /** Names of the network interfaces. */
   listInterfaces(_: Record<string, never>): OperationResult<readonly string[]> {
-    // /proc/net and /sys/class/net show the main thread's namespace; this file shows our own.
+    // /proc/net and /sys/class/net show the main thread's namespace; this file shows the current
+    // one.
     const lines = readFileSync("/proc/thread-self/net/dev", "utf8").split("\n").slice(2);
     const names = lines.map((line) => line.slice(0, line.lastIndexOf(":")).trim());
     return result(names.filter((name) => name !== ""));
@@ -171,7 +172,7 @@ export const operations = {
   openRoot(_: Record<string, never>): OperationResult<null> {
     return result(null, [openDirectory("/")]);
   },
-  /** Makes a mount namespace in which the given directory is the root and nothing else is mounted. */
+  /** Creates a mount namespace with the given directory as its root and no other mounts. */
   createRootNamespace(request: { readonly root: Borrowed }): OperationResult<null> {
     using source = borrow(request.root).expect("directory");
     using tree = detachedBind(source, { recursive: true });
@@ -180,7 +181,7 @@ export const operations = {
     try {
       using old = openDirectory("/");
       changeMount(old.fd, { propagation: mountPropagations.private, recursive: true }, "/");
-      // Any directory serves as the place of the new root: the old tree is dropped right away.
+      // Any directory will do as the place of the new root: the old tree is dropped immediately.
       using place = openDirectory("/proc");
       attachTree(tree.fd, place.fd, source.description);
       enterDirectory(tree.fd);
@@ -192,7 +193,7 @@ export const operations = {
       throw error;
     }
   },
-  /** Makes a new network namespace and binds it to an existing file, so that it stays. */
+  /** Creates a network namespace and binds it to an existing file, so that it stays. */
   persistNewNetwork({ file }: { readonly file: string }): OperationResult<null> {
     unshare(namespaceFlags.network);
     bindByPath("/proc/thread-self/ns/net", file);

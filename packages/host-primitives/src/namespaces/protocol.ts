@@ -13,7 +13,7 @@ export interface HelperRequest {
   readonly args: unknown;
 }
 
-/** An error as it crosses threads: structured clone would lose its class. */
+/** An error on its way between threads: structured clone would lose its class. */
 export interface PlainError {
   readonly code: HostErrorCode;
   readonly message: string;
@@ -30,7 +30,10 @@ export type HelperAnswer =
     }
   | { readonly id: number; readonly error: PlainError };
 
-/** Two counters in shared memory: requests posted, answers posted. Each side waits for the other's. */
+/**
+ * Two counters in shared memory: requests posted and answers posted. Each side waits for the
+ * other's.
+ */
 export type HelperSignals = Int32Array<SharedArrayBuffer>;
 
 export const signalIndex = { requests: 0, answers: 1 } as const;
@@ -45,7 +48,7 @@ export function raise(signals: HelperSignals, index: number): void {
   Atomics.notify(signals, index);
 }
 
-/** What the helper thread is started with. */
+/** Start parameters of the helper thread. */
 export interface HelperData {
   readonly port: MessagePort;
   readonly signals: HelperSignals;

@@ -6,9 +6,10 @@ import { Namespace } from "./namespace.ts";
 import { runIn } from "./run-in.ts";
 
 /**
- * A mount namespace whose root is the given directory, by `pivot_root`: the host's file systems are
- * not hidden in it but absent. The directory must be in this process's mount namespace. Start a
- * child in it with `startChild`; mount more into it with `runIn` and {@link openNamespaceRoot}.
+ * Creates a mount namespace with the given directory as its root, by `pivot_root`: the host's file
+ * systems are not hidden in it but absent. The directory must be in this process's mount namespace.
+ * Start a child in it with `startChild`; mount more into it with `runIn` and {@link
+ * openNamespaceRoot}.
  */
 export async function createRootNamespace(root: SafePath): Promise<Namespace> {
   const request = { root: { fd: root.fd, description: root.description } };
@@ -16,7 +17,7 @@ export async function createRootNamespace(root: SafePath): Promise<Namespace> {
   return new Namespace("mount", only(descriptors));
 }
 
-/** The root directory of a mount namespace that no process need be in. */
+/** The root directory of a mount namespace; no process needs to be in it. */
 export async function openNamespaceRoot(namespace: Namespace): Promise<SafeRoot> {
   const { descriptors } = await runIn([namespace], "openRoot", {});
   return new SafeRoot(only(descriptors));

@@ -24,7 +24,7 @@ import {
   signalIndex,
 } from "./protocol.ts";
 
-/** Kinds that a thread can join. The kernel lets only a single-threaded process join the others. */
+/** Kinds that a thread can join. The kernel lets only single-threaded processes join the others. */
 const joinable: readonly string[] = ["network", "mount", "uts", "ipc", "cgroup"];
 
 interface Pending {
@@ -34,11 +34,11 @@ interface Pending {
 
 /**
  * How long the main thread waits for an answer before it turns to other work. Most operations take
- * microseconds; waiting for them costs less than going once around the event loop.
+ * microseconds, so waiting costs less than a turn of the event loop.
  */
 const shortWaitMs = 0.2;
 
-/** The helper thread and what it has been asked. */
+/** The helper thread and its pending requests. */
 class NamespaceHelper {
   readonly #pending = new Map<number, Pending>();
   readonly #signals: HelperSignals;
@@ -85,7 +85,7 @@ class NamespaceHelper {
     await this.#worker.terminate();
   }
 
-  /** Takes the answers that are already there. */
+  /** Takes the answers that have already arrived. */
   #collect(): void {
     for (
       let next = receiveMessageOnPort(this.#port);
@@ -125,7 +125,7 @@ class NamespaceHelper {
 }
 
 function lost(cause?: unknown): HostError {
-  const message = "the helper thread ended during the operation; look at the state and try again";
+  const message = "the helper thread ended during the operation; check the state and try again";
   return new HostError("HOST_WORKER_LOST", message, { cause });
 }
 
@@ -133,17 +133,18 @@ let helper: Promise<NamespaceHelper> | undefined;
 
 function startHelper(): Promise<NamespaceHelper> {
   const forget = (): void => {
-    // A helper that ends late must not take its successor with it.
+    // A helper that ends late must not take its successor down with it.
     if (helper === started) helper = undefined;
   };
-  // Threads of the pool inherit the namespaces of whoever starts it: start it here, at home.
+  // Threads of the pool inherit the namespaces of the thread that starts it: start it here, at
+  // home.
   const started = stat("/").then(() => new NamespaceHelper(forget));
   return started;
 }
 
 /**
  * The compiled entry point. Node 20 cannot run TypeScript in a worker, so sources under test use
- * the one that the build left in `dist`.
+ * the one in `dist`.
  */
 function helperUrl(): URL {
   const compiled = import.meta.url.endsWith(".ts") ? "../../dist/namespaces/" : "./";
@@ -151,11 +152,11 @@ function helperUrl(): URL {
 }
 
 /**
- * Carries out one operation of the closed list inside the given namespaces, on a thread of its own:
+ * Carries out one operation of the closed list inside the given namespaces, on a separate thread;
  * the main thread never moves. Operations run one after the other, in the order of the calls.
  *
- * Where joining fails nothing was done. The descriptors of the result belong to the caller.
- * `HOST_WORKER_LOST` where the thread could not come back and was ended; the next call has a new one.
+ * If joining fails, nothing has been done. The caller owns the descriptors of the result.
+ * `HOST_WORKER_LOST` if the thread could not return and was ended; the next call gets a new one.
  *
  * @example
  * using network = ProcessHandle.open(pid).openNamespace("network");
@@ -168,7 +169,7 @@ export async function runIn<N extends OperationName>(
 ): Promise<OperationResult<OperationValue<N>>> {
   for (const { kind, description } of namespaces) {
     if (joinable.includes(kind)) continue;
-    const message = `${description}: a ${kind} namespace can only be joined by a new process; start a child in it`;
+    const message = `${description}: only a new process can join a ${kind} namespace; start a child in it`;
     throw new HostError("HOST_ARGUMENT_INVALID", message, { path: description });
   }
   const list = namespaces.map(({ fd, kind, description }) => ({

@@ -24,10 +24,11 @@ const head = `
   const mounts = () => listed() - before;
 `;
 
-/** Runs a script of Node in a mount namespace of its own, with a `/run` of its own, and reads what it tells. */
+/** Runs a Node script in its own mount namespace, with its own `/run`, and parses its output. */
 async function inPrivateRun(script: string): Promise<unknown> {
   using directory = temporaryDirectory();
-  // A file, not an argument: the helper thread of namespaces would inherit how that was to be read.
+  // A file, not an argument: the helper thread for namespaces would inherit the options that say
+  // how to read the argument.
   const file = join(directory.path, "script.mjs");
   writeFileSync(file, `${head}${script}\nprocess.exit(0);`);
   const args = ["--mount", "--propagation=private", process.execPath, file];
@@ -36,7 +37,7 @@ async function inPrivateRun(script: string): Promise<unknown> {
   return JSON.parse(output);
 }
 
-test("a namespace can be removed after ip netns has come to the directory", async () => {
+test("removes a namespace after ip netns has used the directory", async () => {
   const told = await inPrivateRun(`
     (await spaces.createNetworkNamespace("ours")).close();
     run("ip netns add other");
@@ -47,7 +48,7 @@ test("a namespace can be removed after ip netns has come to the directory", asyn
   expect(told).toEqual({ removed: true, left: [], mounts: 1 });
 });
 
-test("the control, a namespace in a directory that is no mount, is hidden by ip netns and stays", async () => {
+test("control: ip netns hides a namespace in a directory that is not a mount, and it stays", async () => {
   const told = await inPrivateRun(`
     fs.mkdirSync("/run/netns");
     fs.writeFileSync("/run/netns/ours", "");
@@ -59,7 +60,7 @@ test("the control, a namespace in a directory that is no mount, is hidden by ip 
   expect(told).toEqual({ removed: "EBUSY", left: true });
 });
 
-test("many at once make one mount of the directory", async () => {
+test("many concurrent calls create one mount of the directory", async () => {
   const script = `
     const { shareDirectory } = await import(${built("share-directory.js")});
     await shareDirectory("/run/netns");
@@ -75,7 +76,7 @@ test("many at once make one mount of the directory", async () => {
   expect(told).toEqual({ codes: [0], mounts: 1 });
 });
 
-test("whoever holds the lock for ever is named, not waited for", async () => {
+test("names a holder that keeps the lock instead of waiting forever", async () => {
   const told = await inPrivateRun(`
     fs.mkdirSync("/run/netns");
     const holder = spawn("flock", ["-F", "/run/netns", "sh", "-c", "echo held; exec sleep 600"]);

@@ -14,9 +14,9 @@ const tryExclusive = 2 | 4;
 const retryInterval = 5;
 
 /**
- * Makes a directory of the host a shared mount of its own; nothing is changed where it is a mount. Whatever is
- * mounted in it before that would be hidden by whoever does it later, and could not be removed any more.
- * Under the lock that `ip netns add` takes to do the same.
+ * Makes a directory of the host a shared mount of its own; does nothing if it is a mount already.
+ * Anything that is mounted in it earlier would be hidden by whoever does this later, and could not
+ * be removed any more. Takes the lock that `ip netns add` takes for the same purpose.
  *
  * @param timeout Milliseconds to wait for the lock, which any user may hold.
  */
@@ -25,7 +25,7 @@ export async function shareDirectory(directory: string, timeout = 10_000): Promi
   const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await lock(fd, directory, performance.now() + timeout);
-    // Somebody else may have been quicker.
+    // Someone else may have been faster.
     if (isShared(directory)) return;
     bindByPath(directory, directory, true);
     shareByPath(directory);
@@ -58,6 +58,6 @@ async function lock(fd: number, directory: string, deadline: number): Promise<vo
 }
 
 function locked(directory: string, cause: unknown): HostError {
-  const message = `${directory} is locked by another process for too long; "fuser ${directory}" shows which`;
+  const message = `another process has locked ${directory} for too long; "fuser ${directory}" shows which`;
   return new HostError("HOST_TIMEOUT", message, { path: directory, errno: "EAGAIN", cause });
 }

@@ -21,7 +21,9 @@ export interface Isolation {
   readonly mounts: readonly MountInfo[];
 }
 
-/** Reads everything about an opened process, and makes sure at the end that it was one and the same. */
+/**
+ * Reads everything about an opened process, and checks at the end that it was still the same one.
+ */
 export function inspectProcess(process: ProcessHandle): Isolation {
   const status = process.status();
   const isolation: Isolation = {
@@ -40,7 +42,7 @@ export function inspectProcess(process: ProcessHandle): Isolation {
 
 /** Options of {@link detectIsolation}. */
 export interface DetectOptions extends ConnectOptions {
-  /** UID of the Pod that the process must be in, by its cgroups. */
+  /** UID of the Pod that the process must be in, according to its cgroups. */
   readonly podUid?: string;
 }
 
@@ -51,9 +53,9 @@ export interface SocketOwner extends Disposable {
 }
 
 /**
- * Who listens on an opened unix socket: connects to it, asks the kernel, and inspects the process.
- * Whoever can write to the directory of a socket can put one of his own there: give `podUid` to have
- * a process of any other Pod, or of none, refused with `HOST_PROCESS_FOREIGN`.
+ * Finds out who listens on an opened unix socket: connects to it, asks the kernel, and inspects the
+ * process. Whoever can write to the directory of a socket can put their own there. Pass `podUid` to
+ * refuse a process of any other Pod, or of none, with `HOST_PROCESS_FOREIGN`.
  */
 export async function detectIsolation(
   socket: SafePath,

@@ -11,6 +11,6 @@ test.each([
   [1_000_001n, 0, 282_019_368n],
   [gibibyte, 2, 1_354_760_368n + gibibyte],
   [gibibyte, 4, 1_354_760_368n + 3n * gibibyte],
-])("a guest of %d bytes with %d devices locks %d", (guestBytes, vfioDevices, limit) => {
+])("a guest of %d bytes with %d devices locks %d bytes", (guestBytes, vfioDevices, limit) => {
   expect(memlockLimit({ overheadBytes, guestBytes, vfioDevices })).toBe(limit);
 });

@@ -1,8 +1,8 @@
-/** What decides how much memory a guest's processes must be able to lock. */
+/** The inputs that decide how much memory a guest's processes must be able to lock. */
 export interface LockedMemory {
-  /** Memory that the guest's processes need beyond the guest's own, in bytes. */
+  /** Memory that the guest's processes need in addition to the guest's own, in bytes. */
   readonly overheadBytes: bigint;
-  /** The guest's memory in bytes, the largest that it can be plugged to. */
+  /** The guest's memory in bytes: the largest size that hotplug can reach. */
   readonly guestBytes: bigint;
   /** Devices that are passed through by VFIO: GPUs, host devices, SR-IOV interfaces. */
   readonly vfioDevices: number;
@@ -14,8 +14,8 @@ const kilo = 1000n;
  * The memory lock limit, in bytes, of QEMU or of the daemon that starts it.
  *
  * The guest's memory is rounded up to a multiple of 1,000 bytes. Behind a virtual IOMMU each device
- * maps all of it once more, so that libvirt locks it once per device: it is added for each but the
- * first. A limit that is too high costs nothing.
+ * maps all of it once more, and libvirt locks it once per device, so it is added for each device
+ * but the first. A limit that is too high costs nothing.
  */
 export function memlockLimit({ overheadBytes, guestBytes, vfioDevices }: LockedMemory): bigint {
   const rounded = ((guestBytes + kilo - 1n) / kilo) * kilo;

@@ -16,7 +16,7 @@ CapAmb:	0000000000000400
 NoNewPrivs:	1
 `;
 
-test("the lines that tell processes apart are read", () => {
+test("reads the lines that identify a process", () => {
   expect(parseStatus(text)).toMatchObject({
     name: "virt launcher: x",
     parentPid: 4300,
@@ -31,11 +31,11 @@ test("a kernel without pid namespaces shows the pid itself", () => {
   expect(parseStatus(text.replace(/NSpid.*\n/, "")).namespacePids).toEqual([4321]);
 });
 
-test("a missing line is an error that names it", () => {
+test("the error names a missing line", () => {
   expect(() => parseStatus("Name:\tx\n")).toThrow(expect.objectContaining({ path: "PPid" }));
 });
 
-test("this kernel's own file is read", ({ skip }) => {
+test("reads this kernel's own file", ({ skip }) => {
   skip(process.platform !== "linux", "only Linux has /proc");
   expect(parseStatus(readFileSync("/proc/self/status", "utf8")).parentPid).toBe(process.ppid);
 });

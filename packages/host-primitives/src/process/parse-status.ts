@@ -1,13 +1,13 @@
 import { HostError } from "../host-error.ts";
 
-/** The parts of `/proc/<pid>/status` that tell processes apart. */
+/** The parts of `/proc/<pid>/status` that identify a process. */
 export interface ProcessStatus {
   readonly name: string;
   readonly parentPid: number;
   /** Real, effective, saved and file system user id. */
   readonly uids: readonly number[];
   readonly gids: readonly number[];
-  /** The process's pid in each pid namespace, from the reader's inwards. */
+  /** The process's pid in each pid namespace, from the reader's inward. */
   readonly namespacePids: readonly number[];
   readonly noNewPrivileges: boolean;
   /** Capability sets as bit masks. */
@@ -20,7 +20,10 @@ export interface ProcessStatus {
   };
 }
 
-/** Parses `/proc/<pid>/status`. Throws `HOST_FORMAT_INVALID` where a line that every kernel has is missing. */
+/**
+ * Parses `/proc/<pid>/status`. Throws `HOST_FORMAT_INVALID` if a line that every kernel has is
+ * missing.
+ */
 export function parseStatus(text: string): ProcessStatus {
   const lines = new Map<string, string>();
   for (const line of text.split("\n")) {

@@ -28,11 +28,11 @@ test.each([
   `/kubepods/evil/pod${uid}/${container}`,
   `/kubepods/burstable/podx/pod${uid}`,
   `/kubepods/burstable/../pod${uid}`,
-])("%s is in no Pod", (path) => {
+])("finds no Pod for %s", (path) => {
   expect(at(path)).toBeUndefined();
 });
 
-test("a container cannot pass for another Pod by a cgroup of its own", () => {
+test("a container cannot pose as another Pod with a cgroup of its own", () => {
   const other = "aaaaaaaa-4061-4607-8bf4-a3963d0c5895";
   expect(at(`/kubepods/pod${uid}/${container}/kubepods/pod${other}`)?.podUid).toBe(uid);
   expect(at(`/kubepods/pod${uid}`, `/kubepods/pod${other}`)).toBeUndefined();

@@ -1,9 +1,9 @@
 import type { CgroupMembership } from "../cgroups/parse-proc-cgroup.ts";
 
-/** Which Pod, and which of its containers, a process belongs to. */
+/** The Pod and container that a process belongs to. */
 export interface PodMembership {
   readonly podUid: string;
-  /** As the container runtime names it; absent for a process of the Pod's own cgroup. */
+  /** The container runtime's name for it; absent for a process in the Pod's own cgroup. */
   readonly containerId?: string;
 }
 
@@ -16,9 +16,9 @@ const scope = /^(?:[a-z0-9]+-)*([0-9a-f]{64})\.scope$/;
 const plainContainer = /^[0-9a-f]{64}$/;
 
 /**
- * The Pod that the kubelet put a process into, from its cgroups; undefined where it is in none, or
- * where hierarchies disagree. The kubelet's directories must be directly below one that begins with
- * `kubepods`: a container may name cgroups of its own below its own as it likes.
+ * The Pod that the kubelet put a process into, from its cgroups; undefined if it is in none, or if
+ * hierarchies disagree. The kubelet's directories must be directly below one that begins with
+ * `kubepods`, because a container may create cgroups of any name below its own.
  */
 export function podOfCgroups(memberships: readonly CgroupMembership[]): PodMembership | undefined {
   let found: PodMembership | undefined;

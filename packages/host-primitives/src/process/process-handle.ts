@@ -25,16 +25,16 @@ const maxProcBytes = 16 * 1024 * 1024;
  * One process, for as long as the handle is open: a pidfd and its `/proc` directory.
  *
  * The directory is opened between `pidfd_open` and a check that the pidfd's process still exists. A
- * pid is not given out again while its process exists, so both mean the same process; and an open
- * `/proc` directory never comes to mean another one. A pid that was reused in between is noticed:
- * every function throws `HOST_PROCESS_GONE` instead of answering about a stranger.
+ * pid is not reused while its process exists, so both mean the same process, and an open `/proc`
+ * directory never comes to mean another one. If the pid is reused later, every function throws
+ * `HOST_PROCESS_GONE` instead of answering about another process.
  */
 export class ProcessHandle implements Disposable {
   readonly pid: number;
   readonly #pidfd: OwnedFd;
   readonly #directory: OwnedFd;
 
-  /** Takes over a pidfd that is known to be of `pid`. */
+  /** Takes over a pidfd that is known to belong to `pid`. */
   constructor(pid: number, pidfd: OwnedFd) {
     this.pid = pid;
     this.#pidfd = pidfd;
@@ -54,7 +54,7 @@ export class ProcessHandle implements Disposable {
     }
   }
 
-  /** Opens the process that has this pid now; `HOST_PROCESS_GONE` where there is none. */
+  /** Opens the process that has this pid now; `HOST_PROCESS_GONE` if there is none. */
   static open(pid: number): ProcessHandle {
     try {
       return new ProcessHandle(pid, new OwnedFd(pidfdOpen(pid), `pidfd of ${pid}`));
@@ -63,7 +63,7 @@ export class ProcessHandle implements Disposable {
     }
   }
 
-  /** The pidfd; becomes readable when the process ends. */
+  /** The pidfd; it becomes readable when the process ends. */
   get pidfd(): number {
     return this.#pidfd.fd;
   }
@@ -77,7 +77,7 @@ export class ProcessHandle implements Disposable {
     this.close();
   }
 
-  /** Whether the process still exists; a zombie does. */
+  /** Whether the process still exists; a zombie counts. */
   isAlive(): boolean {
     try {
       pidfdSendSignal(this.pidfd, 0, `pid ${this.pid}`);
@@ -121,7 +121,7 @@ export class ProcessHandle implements Disposable {
     });
   }
 
-  /** One of the process's namespaces, opened. */
+  /** Opens one of the process's namespaces. */
   openNamespace(kind: NamespaceKind): Namespace {
     return this.#guard(() => {
       const handle = this.#open(`ns/${namespaceFiles[kind]}`, constants.O_RDONLY, 0);
@@ -130,8 +130,8 @@ export class ProcessHandle implements Disposable {
   }
 
   /**
-   * Identities of the process's namespaces, as `net:[4026531840]`; the same text is the same namespace.
-   * Those that this process may not see are left out.
+   * Identities of the process's namespaces, such as `net:[4026531840]`; equal strings mean the same
+   * namespace. Those that this process may not see are left out.
    */
   namespaceIdentities(): Readonly<Partial<Record<NamespaceKind, string>>> {
     return this.#guard(() => {
@@ -149,7 +149,9 @@ export class ProcessHandle implements Disposable {
     return new OwnedFd(openat2(this.#directory.fd, path, { flags, resolve }, what), what);
   }
 
-  /** Runs a read of `/proc` and turns a disappearance meanwhile into `HOST_PROCESS_GONE`. */
+  /**
+   * Runs a read of `/proc` and turns a process that disappears meanwhile into `HOST_PROCESS_GONE`.
+   */
   #guard<T>(read: () => T): T {
     try {
       return read();
@@ -165,7 +167,8 @@ function readIdentity(path: string): string | undefined {
     return readlinkSync(path);
   } catch (error) {
     const failure = HostError.from(error, path);
-    // Kernels differ in the namespaces that they have, and show them to who may trace the process.
+    // Kernels differ in the namespaces that they have, and show them only to those who may trace
+    // the process.
     if (hasErrno(failure, "ENOENT", "EACCES", "EPERM")) return undefined;
     throw failure;
   }

@@ -2,7 +2,7 @@ import { done, foreign } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
 import type { ProcessHandle } from "./process-handle.ts";
 
-/** Resources that a process's use of can be limited, with the kernel's numbers. */
+/** Resources of a process that can be limited, with the kernel's numbers. */
 export const limitNumbers = {
   cpu: 0,
   fsize: 1,
@@ -30,7 +30,7 @@ const unlimited = 0xffff_ffff_ffff_ffffn;
 // Safe: both arrays have the two words of struct rlimit64, or the pointer is null.
 const nativePrlimit = foreign("int", "prlimit64", ["int", "int", "buffer", "buffer"]);
 
-/** Current limit of a process. */
+/** The current limit of a process. */
 export function getProcessLimit(process: ProcessHandle, name: LimitName): ProcessLimit {
   const old = new BigUint64Array(2);
   const touched = `${name} limit of ${process.pid}`;
@@ -41,9 +41,10 @@ export function getProcessLimit(process: ProcessHandle, name: LimitName): Proces
 }
 
 /**
- * Sets a limit of a running process. The kernel takes a pid here: where the process is gone
- * afterwards `HOST_PROCESS_GONE` says that the call may have met nobody or a stranger; where it still
- * exists it was met. `EPERM` where the hard limit is raised without `CAP_SYS_RESOURCE`.
+ * Sets a limit of a running process. The kernel takes a pid here. If the process is gone
+ * afterwards, `HOST_PROCESS_GONE` says that the call may have reached no process or another one; if
+ * it still exists, the call reached it. `EPERM` if the hard limit is raised without
+ * `CAP_SYS_RESOURCE`.
  */
 export function setProcessLimit(
   process: ProcessHandle,
@@ -54,7 +55,7 @@ export function setProcessLimit(
     value === "unlimited" ? unlimited : value;
   const [soft, hard] = [write(limit.soft), write(limit.hard)];
   if (soft < 0n || hard < 0n || soft > unlimited || hard > unlimited || soft > hard) {
-    const message = `${name} limit ${limit.soft}:${limit.hard} is not from 0 up with soft at most hard`;
+    const message = `${name} limit is ${limit.soft}:${limit.hard}; use numbers from 0, with soft at most hard`;
     throw new HostError("HOST_ARGUMENT_INVALID", message, { path: name });
   }
   process.assertAlive();

@@ -18,7 +18,7 @@ const gone = expect.objectContaining({ code: "HOST_PROCESS_GONE" });
 
 const sleeper = () => background("sh", ["-c", "echo ready; exec sleep 60"]);
 
-test("a process is inspected: parent, ids, namespaces, cgroups, mounts", () => {
+test("inspects a process: parent, IDs, namespaces, cgroups, mounts", () => {
   using handle = ProcessHandle.open(process.pid);
   const isolation = inspectProcess(handle);
   expect(isolation).toMatchObject({ pid: process.pid, parentPid: process.ppid, uid: 0, gid: 0 });
@@ -29,7 +29,7 @@ test("a process is inspected: parent, ids, namespaces, cgroups, mounts", () => {
   expect(namespace.identity()).toBe(isolation.namespaces.network);
 });
 
-test("its root is had with the pidfd check only", async () => {
+test("opens its root only with the pidfd check", async () => {
   await using child = await sleeper();
   using handle = ProcessHandle.open(child.pid);
   using root = handle.openRoot();
@@ -37,7 +37,7 @@ test("its root is had with the pidfd check only", async () => {
   expect(file.read().length).toBeGreaterThan(0);
 });
 
-test("a process that has ended answers nothing any more", async () => {
+test("a process that has ended no longer answers", async () => {
   const child = await sleeper();
   using handle = ProcessHandle.open(child.pid);
   expect(handle.isAlive()).toBe(true);
@@ -51,7 +51,7 @@ test("a process that has ended answers nothing any more", async () => {
   expect(() => ProcessHandle.open(child.pid)).toThrow(gone);
 });
 
-test("who listens on a socket is found by the kernel's word, not by the path", async () => {
+test("finds the listener of a socket from the kernel, not from the path", async () => {
   using directory = temporaryDirectory();
   const server = createServer().listen(join(directory.path, "sock"));
   await new Promise((resolve) => server.once("listening", resolve));
@@ -66,7 +66,7 @@ test("who listens on a socket is found by the kernel's word, not by the path", a
   server.close();
 });
 
-test("a listener that has ended is not mistaken for another process", async () => {
+test("does not mistake another process for a listener that has ended", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "sock");
   const script = `const fs = require("node:fs");
@@ -83,7 +83,7 @@ test("a listener that has ended is not mistaken for another process", async () =
   expect(() => peerOf(connection)).toThrow(gone);
 });
 
-test("limits of a running process are read and lowered", async () => {
+test("reads and lowers limits of a running process", async () => {
   await using child = await sleeper();
   using handle = ProcessHandle.open(child.pid);
   setProcessLimit(handle, "nofile", { soft: 64n, hard: 128n });
@@ -95,8 +95,8 @@ test("limits of a running process are read and lowered", async () => {
 });
 
 /**
- * Runs in a pid namespace of its own, where the next pid can be chosen: a process ends, and another
- * one gets its pid while a handle of the first is open.
+ * Runs in its own pid namespace, where the next pid can be chosen: a process ends, and another one
+ * gets its pid while a handle of the first is open.
  */
 const reuse = `
   const { spawn } = await import("node:child_process");
@@ -125,11 +125,12 @@ const reuse = `
   process.exit(0);
 `;
 
-test("a pid that was reused is not taken for the process that had it", async () => {
+test("does not mistake a reused pid for the process that had it", async () => {
   const args = ["--pid", "--fork", "--mount-proc", "--kill-child", process.execPath];
   const child: ChildProcess = spawn("unshare", [...args, "--input-type=module", "-e", reuse]);
   const { output } = await finish(child);
-  // naive: the control, which looks the process up by its pid, reads the stranger's command line.
+  // naive: the control, which looks the process up by its pid, reads the other process's command
+  // line.
   expect(JSON.parse(output)).toEqual({
     reused: true,
     naive: true,

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { hasErrno } from "../host-error.ts";
 import { type WaitStatus, waitPid } from "./wait-calls.ts";
 
-/** How {@link reapOrphans} tells orphans from children. */
+/** How {@link reapOrphans} distinguishes orphans from children. */
 export interface ReapOptions {
   /**
-   * Whether this process started the pid itself. Node waits for those; one that was taken away from it would
-   * never be reported as ended.
+   * Whether this process started the pid itself. Node waits for those; if one was reaped here, Node
+   * would never report its end.
    */
   isOwn(pid: number): boolean;
   /** Where the process table is. Default `/proc`. */
@@ -16,14 +16,14 @@ export interface ReapOptions {
 /** An orphan that has ended. */
 export interface ReapedOrphan extends WaitStatus {
   readonly pid: number;
-  /** The first 15 bytes of its program's name, unless it chose another. */
+  /** The first 15 bytes of the program's name, unless it chose another. */
   readonly name: string;
 }
 
 /**
- * Takes the ended processes that this process inherited, as PID 1 does, out of the process table. Call it
- * on `SIGCHLD`. Returns them, with how each ended. Processes that still run, and those that this process
- * started, are left alone.
+ * Removes ended processes that this process inherited, as PID 1 does, from the process table. Call
+ * it on `SIGCHLD`. Returns them with how each ended. Leaves alone processes that still run and
+ * those that this process started.
  */
 export function reapOrphans({ isOwn, proc = "/proc" }: ReapOptions): readonly ReapedOrphan[] {
   return readdirSync(proc)
@@ -37,7 +37,10 @@ export function reapOrphans({ isOwn, proc = "/proc" }: ReapOptions): readonly Re
     });
 }
 
-/** Whether a line of `/proc/<pid>/stat` is of an ended child of `parent`. The name in it may hold anything. */
+/**
+ * Whether a line of `/proc/<pid>/stat` describes an ended child of `parent`. The name in it may
+ * contain anything.
+ */
 export function isZombieOf(stat: string, parent: number): boolean {
   const [state, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return state === "Z" && Number(ppid) === parent;
@@ -52,7 +55,7 @@ function statOf(proc: string, pid: number): string {
   try {
     return readFileSync(`${proc}/${pid}/stat`, "utf8");
   } catch {
-    // It has gone while the table was read.
+    // It disappeared while the table was read.
     return "";
   }
 }

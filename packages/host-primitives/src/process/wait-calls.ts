@@ -3,20 +3,21 @@ import { done, foreign, integer } from "../ffi/foreign.ts";
 
 const noHang = 1;
 
-// Needed: Node waits for the children that it started and for no other; PID 1 also gets orphans.
-// Safe: integers, and a buffer of ours that is as long as the one integer that the call writes into it.
+// Needed: Node waits only for the children that it started; PID 1 also gets orphans.
+// Safe: integers, and a buffer of ours that has room for the one integer that the call writes into
+// it.
 const nativeWaitpid = foreign("int", "waitpid", ["int", "buffer", "int"]);
 
-/** How a process ended: with a code of its own, or by a signal. */
+/** How a process ended: with an exit code, or by a signal. */
 export interface WaitStatus {
   readonly code?: number;
-  /** As `SIGKILL`; `signal 40` for one that has no name. */
+  /** Such as `SIGKILL`; `signal 40` for one without a name. */
   readonly signal?: string;
 }
 
 /**
- * Takes an ended child's entry out of the process table and tells how it ended; undefined while it runs.
- * `ECHILD` where it is none.
+ * Removes an ended child from the process table and returns how it ended; undefined while it runs.
+ * `ECHILD` if it is not a child.
  */
 export function waitPid(pid: number): WaitStatus | undefined {
   integer(pid, 1, 4_194_304, "pid");
@@ -25,7 +26,7 @@ export function waitPid(pid: number): WaitStatus | undefined {
   return readWaitStatus(endianness() === "LE" ? status.readInt32LE() : status.readInt32BE());
 }
 
-/** What the number that `waitpid` gives means: the signal is in the lowest 7 bits, the code above the 8th. */
+/** Decodes the status of `waitpid`: the signal is in the lowest 7 bits, the code above the 8th. */
 export function readWaitStatus(status: number): WaitStatus {
   const number = status & 0x7f;
   if (number === 0) return { code: (status >> 8) & 0xff };

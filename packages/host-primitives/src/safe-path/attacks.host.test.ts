@@ -23,13 +23,13 @@ import { openRoot, type SafeRoot } from "./index.ts";
 
 const tries = 10_000;
 
-/** What a try against a moving target may throw: anything but a crash of ours. */
+/** What an attempt against a moving target may throw: anything but a crash of ours. */
 function refused(error: unknown): true {
   if (isHostError(error)) return true;
   throw error;
 }
 
-/** The host's directory beside a Pod's, with a secret in it. */
+/** A directory of the host beside a Pod's, with a secret in it. */
 function scene(path: string): { pod: string; secret: string } {
   const [pod, secret] = [join(path, "pod"), join(path, "host/secret")];
   mkdirSync(join(path, "pod/dir"), { recursive: true });
@@ -46,7 +46,7 @@ const swapFile = (pod: string, secret: string): string => `
   fs.symlinkSync(${JSON.stringify(secret)}, "${pod}/next"); fs.renameSync("${pod}/next", "${pod}/disk.img");
   fs.writeFileSync("${pod}/next", "the Pod's disk"); fs.renameSync("${pod}/next", "${pod}/disk.img");`;
 
-test("a file that is swapped for a link between check and use is never followed", async () => {
+test("never follows a file that is swapped for a link between check and use", async () => {
   using directory = temporaryDirectory();
   const { pod, secret } = scene(directory.path);
   await using _ = await attacker(swapFile(pod, secret));
@@ -62,7 +62,7 @@ test("a file that is swapped for a link between check and use is never followed"
       if (refused(error)) seen.refused++;
     }
   }
-  // Both happened: the attacker was really there during the tries.
+  // Both happened: the attacker was active during the attempts.
   expect(seen.read).toBeGreaterThan(0);
   expect(seen.refused).toBeGreaterThan(0);
   expect(statSync(secret).uid).toBe(0);
@@ -79,13 +79,13 @@ function naiveLoses(path: string, secret: string): boolean {
   });
 }
 
-/** Whether an attempt succeeds before a busy host can be the reason that it does not. */
+/** Whether an attempt succeeds before a busy host could be the reason for failure. */
 function soon(attempt: () => boolean): boolean {
   for (const end = performance.now() + 30_000; performance.now() < end; ) {
     try {
       if (attempt()) return true;
     } catch {
-      // Gone for a moment.
+      // Missing for a moment.
     }
   }
   return false;
@@ -127,7 +127,7 @@ test(".. and absolute links stay inside the root", () => {
   }
 });
 
-test("magic links lead nowhere", () => {
+test("refuses magic links", () => {
   using file = temporaryDirectory();
   const fd = openSync(join(file.path, "open"), "w+");
   using root = openRoot("/");
@@ -165,7 +165,7 @@ function nameFrom(socket: Socket): Promise<string> {
   });
 }
 
-test("a socket that was replaced by a link to another socket is not dialled", async () => {
+test("does not dial a socket that was replaced by a link to another socket", async () => {
   using directory = temporaryDirectory();
   const { pod } = scene(directory.path);
   const path = join(pod, "console");
@@ -197,7 +197,7 @@ test("a socket that was replaced by a link to another socket is not dialled", as
   answers.add(await nameFrom(new Socket({ fd: connection.release() })));
   expect([...answers]).toEqual(["console"]);
 
-  // Control: what was checked a moment ago is dialled by its path.
+  // Control: dialling by the path what was checked a moment ago.
   expect(checked).toBe(true);
   expect(await nameFrom(connect(path))).toBe("runtime");
   for (const server of servers) server.close();
@@ -219,11 +219,11 @@ test("an endless file costs no more than its limit", () => {
   using devices = openRoot("/dev");
   using zero = devices.resolve("zero");
   expect(() => zero.read()).toThrow(expect.objectContaining({ code: "HOST_PATH_UNSAFE" }));
-  // Control: reading what the size says fails, or takes all memory where it is a little smaller.
+  // Control: a read of the claimed size fails, or takes all memory if it is a little smaller.
   expect(() => readFileSync(path)).toThrow(/2 GiB|too large|out of memory/i);
 });
 
-test("a fifo in the place of a file does not block the agent", async () => {
+test("a FIFO in place of a file does not block the agent", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "info");
   await finish(spawn("mkfifo", [path]));

@@ -10,8 +10,9 @@ import { type DeviceNumber, joinDeviceNumber, typeBits } from "./file-status.ts"
 import type { SafePath } from "./safe-path.ts";
 
 /**
- * Makes a directory and returns it, opened. The mode is subject to the process's umask. Whoever may
- * write to the parent can put another directory in its place; never a link or anything else.
+ * Creates a directory and returns it, opened. The mode is subject to the process's umask. Whoever
+ * may write to the parent can replace it with another directory, but never with a link or anything
+ * else.
  */
 export function makeDirectory(parent: SafePath, name: string, mode = 0o755): SafePath {
   parent.expect("directory");
@@ -25,9 +26,9 @@ export type NodeSpec =
   | { readonly type: "fifo" | "socket"; readonly mode?: number };
 
 /**
- * Makes a device node, fifo or socket inode and returns it, opened. The handle is of what has that
- * name just afterwards: its type and device numbers are compared with what was asked for, so that a
- * node that was swapped in between is not handed out.
+ * Creates a device node, FIFO or socket inode and returns it, opened. The handle refers to whatever
+ * has that name just afterwards. Its type and device numbers are compared with the request, so that
+ * a node that was swapped in is not handed out.
  */
 export function makeNode(parent: SafePath, name: string, spec: NodeSpec): SafePath {
   parent.expect("directory");
@@ -41,7 +42,7 @@ export function makeNode(parent: SafePath, name: string, spec: NodeSpec): SafePa
   const found = node.stat().device;
   if (found.major === device.major && found.minor === device.minor) return node;
   node.close();
-  throw new HostError("HOST_PATH_UNSAFE", `${touched} was replaced while it was made`, {
+  throw new HostError("HOST_PATH_UNSAFE", `${touched} was replaced while it was being created`, {
     path: touched,
   });
 }
@@ -53,7 +54,7 @@ export interface CreateOptions {
   readonly owner?: { readonly uid: number; readonly gid: number };
 }
 
-/** Creates a file that did not exist (`EEXIST` otherwise) with this content, and syncs it to disk. */
+/** Creates a new file (`EEXIST` otherwise) with this content, and syncs it to disk. */
 export function createFile(
   parent: SafePath,
   name: string,
@@ -73,7 +74,7 @@ export function createFile(
 
 /**
  * Puts a file with this content under `name`, atomically: readers see the old one or the new one.
- * Whatever had the name before, a symlink included, is replaced and not followed.
+ * Whatever had the name before, including a symlink, is replaced and not followed.
  */
 export function replaceFile(
   parent: SafePath,
@@ -81,7 +82,7 @@ export function replaceFile(
   content: string | Buffer,
   options: CreateOptions = {},
 ): void {
-  // Not to be guessed: whoever may write here could keep the name taken.
+  // Must not be guessable: whoever may write here could keep the name taken.
   const temporary = `.${entryName(name).slice(0, 60)}.${randomUUID()}`;
   try {
     createFile(parent, temporary, content, options);
@@ -90,7 +91,7 @@ export function replaceFile(
     try {
       removeFile(parent, temporary);
     } catch {
-      // The first error says what went wrong.
+      // The first error is the one to report.
     }
     throw error;
   }
@@ -116,7 +117,7 @@ function writeAll(file: OwnedFd, content: string | Buffer): void {
   }
 }
 
-/** Removes an entry that is no directory; a symlink is removed itself. */
+/** Removes an entry that is not a directory; for a symlink, removes the link itself. */
 export function removeFile(parent: SafePath, name: string): void {
   parent.expect("directory");
   calls.unlinkat(parent.fd, entryName(name), 0, `${parent.description}/${name}`);

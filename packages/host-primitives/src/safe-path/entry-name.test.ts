@@ -2,17 +2,17 @@ import { expect, test } from "vitest";
 import { entryName, splitPath } from "./entry-name.ts";
 
 test.each(["", ".", "..", "a/b", "/", "a\0", "x".repeat(256)])(
-  "%j is no name of an entry",
+  "rejects %j as a name of an entry",
   (name) => {
     expect(() => entryName(name)).toThrow(expect.objectContaining({ code: "HOST_PATH_UNSAFE" }));
   },
 );
 
-test.each(["a", "..data", "...", "a b", "é", "-rf"])("%j is a name", (name) => {
+test.each(["a", "..data", "...", "a b", "é", "-rf"])("accepts %j as a name", (name) => {
   expect(entryName(name)).toBe(name);
 });
 
-test("a path is split into what is resolved and what is never followed", () => {
+test("splits a path into what is resolved and what is never followed", () => {
   expect(splitPath("/var/run/kubevirt/sock")).toEqual({ parent: "var/run/kubevirt", name: "sock" });
   expect(splitPath("a")).toEqual({ parent: ".", name: "a" });
   expect(splitPath("a//b")).toEqual({ parent: "a", name: "b" });
@@ -20,7 +20,7 @@ test("a path is split into what is resolved and what is never followed", () => {
 });
 
 test.each(["", "/", "a/", "a/.", "a/..", "..", "a\0/b", `${"x/".repeat(2100)}y`])(
-  "%j would make the kernel follow its end, or is no path",
+  "rejects %j: it is not a path, or the kernel would follow its end",
   (path) => {
     expect(() => splitPath(path)).toThrow(expect.objectContaining({ code: "HOST_PATH_UNSAFE" }));
   },

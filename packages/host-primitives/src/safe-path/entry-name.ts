@@ -8,11 +8,12 @@ function refuse(path: string, problem: string): never {
 }
 
 /**
- * The one component that `name` is. Refuses what could mean anything else: the empty name, `.`,
- * `..`, a slash, a NUL, over 255 bytes.
+ * Checks that `name` is one component. Refuses what could mean anything else: the empty name, `.`,
+ * `..`, a slash, a NUL, or over 255 bytes.
  */
 export function entryName(name: string): string {
-  if (name === "" || name === "." || name === "..") refuse(name, "is no name of a directory entry");
+  if (name === "" || name === "." || name === "..")
+    refuse(name, "is not the name of a directory entry");
   if (name.includes("/"))
     refuse(name, "has a slash; give one component and open its directory first");
   if (name.includes("\0")) refuse(name, "contains a NUL character");
@@ -20,7 +21,10 @@ export function entryName(name: string): string {
   return name;
 }
 
-/** A path below a root in its two parts. `parent` is resolved inside the root, `name` is never followed. */
+/**
+ * A path below a root, in two parts. `parent` is resolved inside the root, `name` is never
+ * followed.
+ */
 export interface RelativePath {
   readonly parent: string;
   readonly name: string;
@@ -28,8 +32,8 @@ export interface RelativePath {
 
 /**
  * Splits a path below a root; a leading slash means the root. A path that ends in a slash, `.` or
- * `..` would make the kernel follow the component before it, so it is refused; `..` among the
- * parents is left to the kernel, which does not let it leave the root.
+ * `..` is refused, because the kernel would follow the component before it. `..` among the parents
+ * is left to the kernel, which does not let it leave the root.
  */
 export function splitPath(path: string): RelativePath {
   if (path.includes("\0")) refuse(path, "contains a NUL character");
@@ -37,7 +41,7 @@ export function splitPath(path: string): RelativePath {
   const components = path.split("/").filter((part, index) => part !== "" || index > 0);
   const name = components.pop();
   if (name === undefined || name === "" || name === "." || name === "..") {
-    refuse(path, "must end in the name of an entry");
+    refuse(path, "must end with the name of an entry");
   }
   const parent = components.filter((part) => part !== "").join("/");
   return { parent: parent === "" ? "." : parent, name: entryName(name) };

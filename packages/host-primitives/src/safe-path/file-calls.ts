@@ -18,11 +18,11 @@ export const currentDirectory = -100;
 
 const maxId = 0xffff_fffe;
 
-// Needed: openat2 alone confines a whole resolution to a root; Node has no binding of it.
-// Safe: path and how are buffers of ours that live through the call, and 24 is how's size.
+// Needed: only openat2 confines a whole resolution to a root; Node has no binding for it.
+// Safe: path and how are buffers of ours that live through the call, and 24 is the size of how.
 const nativeOpenat2 = foreign("long", "syscall", ["long", "int", "buffer", "buffer", "size_t"]);
 
-/** Times that a resolution is tried again where a rename raced with it. */
+/** How often a resolution is retried if a rename raced with it. */
 const maxRaces = 128;
 
 export interface OpenAt2 {
@@ -31,7 +31,9 @@ export interface OpenAt2 {
   readonly resolve: number;
 }
 
-/** Opens `path` below `directory`, always close-on-exec. Tries again where a rename made the kernel unsure. */
+/**
+ * Opens `path` below `directory`, always close-on-exec. Retries if a rename made the kernel unsure.
+ */
 export function openat2(directory: number, path: string, how: OpenAt2, touched: string): number {
   const text = cString(path, "path");
   const words = new BigUint64Array([
@@ -51,7 +53,7 @@ export function openat2(directory: number, path: string, how: OpenAt2, touched: 
 }
 
 function changing(touched: string, cause: unknown): HostError {
-  const message = `${touched} kept changing while it was resolved; somebody renames its parents`;
+  const message = `${touched} kept changing while it was resolved; stop whoever renames its parents`;
   return new HostError("HOST_PATH_UNSAFE", message, { path: touched, errno: "EAGAIN", cause });
 }
 
@@ -65,8 +67,8 @@ export function mkdirat(directory: number, name: string, mode: number, touched: 
   done(nativeMkdirat(directory, text, mode), "mkdirat", touched);
 }
 
-// Needed: Node cannot make device nodes at all.
-// Safe: as mkdirat; the device number is a plain integer that the kernel checks.
+// Needed: Node cannot create device nodes at all.
+// Safe: see mkdirat; the device number is a plain integer that the kernel checks.
 const nativeMknodat = foreign("int", "mknodat", ["int", "buffer", "uint", "uint64"]);
 
 export function mknodat(
@@ -79,8 +81,9 @@ export function mknodat(
   done(nativeMknodat(directory, cString(name, "name"), mode, device), "mknodat", touched);
 }
 
-// Needed: the owner of exactly the opened object must change, whatever its path means by now.
-// Safe: an empty path with AT_EMPTY_PATH acts on the descriptor itself; ids are checked before.
+// Needed: changes the owner of exactly the opened object, even if its path now means something
+// else.
+// Safe: an empty path with AT_EMPTY_PATH acts on the descriptor itself; IDs are checked before.
 const nativeFchownat = foreign("int", "fchownat", ["int", "buffer", "uint", "uint", "int"]);
 
 export function chownDescriptor(fd: number, uid: number, gid: number, touched: string): void {
@@ -99,7 +102,8 @@ export function unlinkat(directory: number, name: string, flags: number, touched
 }
 
 // Needed: Node's rename takes whole paths and cannot refuse to replace.
-// Safe: both names are single checked components; a link as either is renamed or replaced, not followed.
+// Safe: both names are single checked components; a link as either is renamed or replaced, not
+// followed.
 const nativeRenameat2 = foreign("int", "renameat2", ["int", "buffer", "int", "buffer", "uint"]);
 
 export const renameFlags = { replace: 0, noReplace: 1, exchange: 2 } as const;
@@ -114,7 +118,7 @@ export function renameat2(
   done(nativeRenameat2(from.directory, old, to.directory, renamed, flags), "renameat2", touched);
 }
 
-// Needed: tells whether a descriptor is the root of a mount; Node's stat lacks the attributes.
+// Needed: checks whether a descriptor is the root of a mount; Node's stat lacks the attributes.
 // Safe: the buffer has the 256 bytes of struct statx; an empty path acts on the descriptor.
 const nativeStatx = foreign("int", "statx", ["int", "buffer", "int", "uint", "buffer"]);
 
@@ -137,7 +141,7 @@ export function isMountRoot(fd: number, touched: string): boolean {
 // Safe: called with a size, the kernel never writes more than that into the buffer.
 const nativeGetxattr = foreign("long", "getxattr", ["buffer", "buffer", "buffer", "size_t"]);
 
-/** Value of an extended attribute, or undefined where there is none. At most 4096 bytes. */
+/** Value of an extended attribute, or undefined if there is none. At most 4096 bytes. */
 export function getxattr(path: string, name: string, touched: string): Buffer | undefined {
   const [file, attribute, value] = [
     cString(path, "path"),
@@ -153,7 +157,7 @@ export function getxattr(path: string, name: string, touched: string): Buffer | 
   }
 }
 
-// Needed: as getxattr.
+// Needed: see getxattr.
 // Safe: the value's size is that of the buffer.
 const nativeSetxattr = foreign("int", "setxattr", ["buffer", "buffer", "buffer", "size_t", "int"]);
 

@@ -1,7 +1,7 @@
 import { constants, fstatSync } from "node:fs";
 import { HostError } from "../host-error.ts";
 
-/** What kind of object a handle refers to. */
+/** The type of object that a handle refers to. */
 export type FileType =
   | "file"
   | "directory"
@@ -30,7 +30,7 @@ export interface FileStatus {
   readonly inode: bigint;
   /** Device of the file system that the object is on. */
   readonly fileSystem: bigint;
-  /** Numbers of a `char` or `block` device; 0:0 for all else. */
+  /** Numbers of a `char` or `block` device; 0:0 for everything else. */
   readonly device: DeviceNumber;
 }
 
@@ -52,7 +52,7 @@ export const typeBits: Readonly<Record<"fifo" | "socket" | "char" | "block", num
   block: constants.S_IFBLK,
 };
 
-/** Status of an open descriptor; works on handles that were opened only as a path. */
+/** Status of an open descriptor; also works for handles opened only as a path. */
 export function fileStatus(fd: number, touched: string): FileStatus {
   try {
     const { mode, uid, gid, size, nlink, ino, dev, rdev } = fstatSync(fd, { bigint: true });

@@ -24,7 +24,7 @@ import {
 
 const unsafe = expect.objectContaining({ code: "HOST_PATH_UNSAFE" });
 
-test("a file is made, read, owned, restricted, renamed and removed through handles", () => {
+test("creates, reads, chowns, restricts, renames and removes a file through handles", () => {
   using directory = temporaryDirectory();
   using root = openRoot(directory.path);
   using top = root.directory();
@@ -45,7 +45,7 @@ test("a file is made, read, owned, restricted, renamed and removed through handl
   expect(top.list()).toEqual([]);
 });
 
-test("a device node is made with its numbers", () => {
+test("creates a device node with its numbers", () => {
   using directory = temporaryDirectory();
   using root = openRoot(directory.path);
   using top = root.directory();
@@ -57,7 +57,7 @@ test("a device node is made with its numbers", () => {
   );
 });
 
-test("links among the parents are followed as the container would", () => {
+test("follows links among the parents as the container would", () => {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "run/kubevirt"), { recursive: true });
   mkdirSync(join(directory.path, "var"));
@@ -78,7 +78,7 @@ test("links among the parents are followed as the container would", () => {
   expect(readFileSync(join(directory.path, "run/kubevirt/new"), "utf8")).toBe("x");
 });
 
-test("the last component is never a link, whoever asks for it", () => {
+test("never accepts a link as the last component", () => {
   using directory = temporaryDirectory();
   writeFileSync(join(directory.path, "file"), "x");
   mkdirSync(join(directory.path, "folder"));
@@ -92,7 +92,7 @@ test("the last component is never a link, whoever asks for it", () => {
   expect(() => top.openEntry("link", 0, 0)).toThrow(expect.objectContaining({ errno: "ELOOP" }));
 });
 
-test("a link in the place of a file is replaced and not followed", () => {
+test("replaces a link in place of a file instead of following it", () => {
   using directory = temporaryDirectory();
   writeFileSync(join(directory.path, "secret"), "old");
   mkdirSync(join(directory.path, "pod"));
@@ -108,7 +108,7 @@ test("a link in the place of a file is replaced and not followed", () => {
   expect(top.list()).toEqual(["cache"]);
 });
 
-test("what is larger than its limit is refused", () => {
+test("rejects content above the limit", () => {
   using directory = temporaryDirectory();
   for (const name of ["a", "b", "c"]) writeFileSync(join(directory.path, name), "12345");
   using root = openRoot(directory.path);
@@ -121,7 +121,7 @@ test("what is larger than its limit is refused", () => {
   expect(() => top.list({ maxEntries: 2 })).toThrow(over);
 });
 
-test("a handle keeps meaning its object when the name is taken by another", () => {
+test("a handle keeps its object when the name is taken by another", () => {
   using directory = temporaryDirectory();
   writeFileSync(join(directory.path, "a"), "first");
   using root = openRoot(directory.path);
@@ -133,7 +133,7 @@ test("a handle keeps meaning its object when the name is taken by another", () =
   expect(file.read().toString()).toBe("first");
 });
 
-test("errors say what was touched, by which call, and why not", () => {
+test("errors say what was touched, by which call, and what went wrong", () => {
   using directory = temporaryDirectory();
   using root = openRoot(directory.path);
   expect(() => root.resolve("absent/file")).toThrow(

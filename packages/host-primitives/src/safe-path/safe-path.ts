@@ -6,26 +6,26 @@ import { entryName } from "./entry-name.ts";
 import * as calls from "./file-calls.ts";
 import { type FileStatus, type FileType, fileStatus } from "./file-status.ts";
 
-/** Bounds of what is read from a file that somebody else writes. */
+/** Limits for reading a file that someone else writes. */
 export interface ReadOptions {
-  /** Most bytes that are accepted; more is `HOST_LIMIT_EXCEEDED`. Default 1 MiB. */
+  /** The most bytes to accept; more is `HOST_LIMIT_EXCEEDED`. Default 1 MiB. */
   readonly maxBytes?: number;
 }
 
-/** Bounds of a directory listing. */
+/** Limits of a directory listing. */
 export interface ListOptions {
-  /** Most entries that are accepted; more is `HOST_LIMIT_EXCEEDED`. Default 10,000. */
+  /** The most entries to accept; more is `HOST_LIMIT_EXCEEDED`. Default 10,000. */
   readonly maxEntries?: number;
 }
 
 const openOnePath = calls.resolveFlags.beneath | calls.resolveFlags.noSymlinks;
 
 /**
- * An object in a file system that somebody hostile may be changing, held open.
+ * An object, held open, in a file system that someone hostile may be changing.
  *
- * It was resolved once, inside its root; from then on it is used by its descriptor, so that a
- * rename, a swapped link or a mount over its path changes nothing. It is never a symlink. The
- * descriptor was opened only as a path: opening runs no driver and blocks on no fifo.
+ * It was resolved once, inside its root. From then on it is used by its descriptor, so a rename, a
+ * swapped link or a mount over its path changes nothing. It is never a symlink. The descriptor was
+ * opened only as a path: opening it runs no driver and blocks on no FIFO.
  */
 export class SafePath implements Disposable {
   readonly type: FileType;
@@ -33,7 +33,7 @@ export class SafePath implements Disposable {
   readonly description: string;
   readonly #handle: OwnedFd;
 
-  /** Takes over `handle`; closes it and throws where it is a symlink or not of the wanted type. */
+  /** Takes over `handle`; closes it and throws if it is a symlink or not of the wanted type. */
   constructor(handle: OwnedFd, wanted?: FileType | readonly FileType[]) {
     this.#handle = handle;
     this.description = handle.what;
@@ -65,7 +65,7 @@ export class SafePath implements Disposable {
     this.#handle.close();
   }
 
-  /** Throws `HOST_PATH_UNSAFE` where the object is of none of these types. Returns itself. */
+  /** Throws `HOST_PATH_UNSAFE` if the object has none of these types. Returns itself. */
   expect(wanted: FileType | readonly FileType[]): this {
     const types = typeof wanted === "string" ? [wanted] : wanted;
     if (types.includes(this.type)) return this;
@@ -97,7 +97,7 @@ export class SafePath implements Disposable {
     }
   }
 
-  /** An extended attribute, or undefined where there is none. */
+  /** An extended attribute, or undefined if there is none. */
   getAttribute(name: string): Buffer | undefined {
     return calls.getxattr(this.procPath, name, this.description);
   }
@@ -107,8 +107,8 @@ export class SafePath implements Disposable {
   }
 
   /**
-   * Opens exactly this object for reading or writing. Only regular files and, where asked for,
-   * block devices: a fifo would block and a character device may do anything on open.
+   * Opens exactly this object for reading or writing. Only regular files and, on request, block
+   * devices: a FIFO would block, and a character device may do anything on open.
    */
   open(flags: number, types: readonly FileType[] = ["file"]): OwnedFd {
     this.expect(types);
@@ -123,13 +123,13 @@ export class SafePath implements Disposable {
     }
   }
 
-  /** The content of a regular file, if it has no more than `maxBytes`, however large it claims to be. */
+  /** The content of a regular file of at most `maxBytes`, however large it claims to be. */
   read({ maxBytes = 1024 * 1024 }: ReadOptions = {}): Buffer {
     using file = this.open(constants.O_RDONLY);
     return readBounded(file.fd, maxBytes, this.description);
   }
 
-  /** Names of a directory's entries in no particular order. Types are not told: open what you need. */
+  /** Names of a directory's entries in no particular order, without types: open what you need. */
   list({ maxEntries = 10_000 }: ListOptions = {}): string[] {
     this.expect("directory");
     const names: string[] = [];
@@ -149,12 +149,15 @@ export class SafePath implements Disposable {
     return names;
   }
 
-  /** Opens the entry of this directory with that name. Throws where it is a symlink or of another type. */
+  /**
+   * Opens the entry of this directory with that name. Throws if it is a symlink or of another type.
+   */
   child(name: string, wanted?: FileType | readonly FileType[]): SafePath {
     this.expect("directory");
     const description = `${this.description}/${entryName(name)}`;
     const flags = calls.fileFlags.path | constants.O_NOFOLLOW;
-    // Without O_NOFOLLOW's handle on a link the kernel says ELOOP; either way no link comes through.
+    // For a link the kernel returns ELOOP, unless O_NOFOLLOW gave a handle to it; either way no
+    // link gets through.
     const how = { flags, resolve: calls.resolveFlags.beneath | calls.resolveFlags.noMagicLinks };
     const fd = calls.openat2(this.fd, name, how, description);
     return new SafePath(new OwnedFd(fd, description), wanted);
@@ -176,11 +179,11 @@ export class SafePath implements Disposable {
 }
 
 function tooMuch(description: string, limit: string): HostError {
-  const message = `${description} has more than ${limit}; refused, raise the limit if that is right`;
+  const message = `${description} has more than ${limit}; refused. Raise the limit if that is expected`;
   return new HostError("HOST_LIMIT_EXCEEDED", message, { path: description });
 }
 
-/** Reads a descriptor to its end, but never more than one byte over `maxBytes`. */
+/** Reads a descriptor to its end, but at most one byte more than `maxBytes`. */
 export function readBounded(fd: number, maxBytes: number, description: string): Buffer {
   integer(maxBytes, 0, 0x4000_0000, "maxBytes");
   const chunks: Buffer[] = [];

@@ -6,7 +6,7 @@ import * as calls from "./file-calls.ts";
 import type { FileType } from "./file-status.ts";
 import { SafePath } from "./safe-path.ts";
 
-/** The place of an entry that may not exist yet: its directory, open, and its name. */
+/** The place of an entry that may not exist yet: its opened directory, and its name. */
 export interface SafeEntry extends Disposable {
   readonly directory: SafePath;
   readonly name: string;
@@ -15,11 +15,12 @@ export interface SafeEntry extends Disposable {
 const inRoot = calls.resolveFlags.inRoot | calls.resolveFlags.noMagicLinks;
 
 /**
- * A directory, opened once, below which paths are resolved.
+ * An opened directory below which paths are resolved.
  *
  * Links among the parents are followed *inside* the root, as the process that lives there would
- * (`/var/run` and a configMap's `..data` are such links); an absolute link or `..` cannot leave it,
- * and the kernel's magic links (`/proc/<pid>/root`, `/proc/<pid>/fd/*`) are refused.
+ * follow them (`/var/run` and a configMap's `..data` are such links). An absolute link or `..`
+ * cannot leave the root, and the kernel's magic links (`/proc/<pid>/root`, `/proc/<pid>/fd/*`) are
+ * refused.
  */
 export class SafeRoot implements Disposable {
   readonly description: string;
@@ -44,9 +45,9 @@ export class SafeRoot implements Disposable {
   }
 
   /**
-   * Opens what `path` names below this root; it must exist. Throws `HOST_PATH_UNSAFE` where the
-   * last component is a symlink or not of the wanted type, and the kernel's error (`ENOENT`,
-   * `ELOOP` for a magic link, `ENOTDIR`) in a `HOST_SYSCALL_FAILED` otherwise.
+   * Opens what `path` names below this root; it must exist. Throws `HOST_PATH_UNSAFE` if the last
+   * component is a symlink or not of the wanted type, and the kernel's error (`ENOENT`, `ELOOP` for
+   * a magic link, `ENOTDIR`) in a `HOST_SYSCALL_FAILED` otherwise.
    */
   resolve(path: string, wanted?: FileType | readonly FileType[]): SafePath {
     const { parent, name } = splitPath(path);
@@ -77,7 +78,7 @@ export class SafeRoot implements Disposable {
 
 /**
  * Opens a directory of the host itself as a root. The path is trusted: ordinary links in it are
- * followed. Magic links are not, so that the root of a process is only had with its pidfd check,
+ * followed. Magic links are not, so the root of a process is only available with the pidfd check,
  * from `ProcessHandle.openRoot()`.
  *
  * @example

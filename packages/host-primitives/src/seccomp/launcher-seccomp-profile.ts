@@ -1,6 +1,9 @@
 import { allowedCalls, refusedCalls } from "./syscall-lists.ts";
 
-/** When a rule applies: on these architectures, or to a container with (without) these capabilities. */
+/**
+ * When a rule applies: on these architectures, or to a container with (or without) these
+ * capabilities.
+ */
 export interface SeccompFilter {
   readonly arches?: readonly string[];
   readonly caps?: readonly string[];
@@ -64,7 +67,7 @@ function unequal(index: number, value: number): SeccompArgument {
   return { index, value, valueTwo: 0, op: "SCMP_CMP_NE" };
 }
 
-/** Calls for the bearer of a capability; everybody else gets EPERM. */
+/** Calls that need a capability; without it they fail with EPERM. */
 function withCapability(
   capability: string,
   names: readonly string[],
@@ -80,7 +83,10 @@ function onArchitectures(arches: readonly string[], names: readonly string[]): S
   return allow(names, { includes: { arches } });
 }
 
-/** Personalities that only query or select Linux itself: PER_LINUX, PER_LINUX32, with UNAME26, and the query. */
+/**
+ * Personalities that only query or select Linux itself: PER_LINUX, PER_LINUX32, both with UNAME26,
+ * and the query.
+ */
 const personalities: readonly number[] = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff];
 
 const administration: readonly string[] = [
@@ -116,9 +122,9 @@ const architectures: readonly (readonly [string, ...string[]])[] = [
 ];
 
 /**
- * The profile of launchers: the container runtimes' usual one, and `userfaultfd`, which a guest
- * needs to be migrated in post-copy mode. To be written to `seccomp/kubevirt/kubevirt.json` below
- * the kubelet's directory.
+ * The profile of launchers: the usual one of the container runtimes, plus `userfaultfd`, which
+ * post-copy migration needs. Write it to `seccomp/kubevirt/kubevirt.json` below the kubelet's
+ * directory.
  */
 export function launcherSeccompProfile(): SeccompProfile {
   return {

@@ -3,7 +3,7 @@ function names(text: string): readonly string[] {
   return text.split(/\s+/).filter((name) => name !== "");
 }
 
-/** Calls that are known and refused: they fail with EPERM, where an unknown call fails with ENOSYS. */
+/** Known calls that are refused: they fail with EPERM, while an unknown call fails with ENOSYS. */
 export const refusedCalls: readonly string[] = names(`
   bdflush cachestat futex_requeue futex_wait futex_waitv futex_wake io_pgetevents
   io_pgetevents_time64 kexec_file_load kexec_load map_shadow_stack migrate_pages move_pages

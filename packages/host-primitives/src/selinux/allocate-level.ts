@@ -1,6 +1,6 @@
 import { HostError } from "../host-error.ts";
 
-/** Categories that a policy has, unless told otherwise. */
+/** Default number of categories of a policy. */
 const categories = 1024;
 
 /** Options of {@link allocateLevel}. */
@@ -12,9 +12,9 @@ export interface AllocateLevelOptions {
 }
 
 /**
- * A level with two categories that no level in use has, so that two guests cannot touch each
- * other's files. Starts at a random pair and goes on from there, so it finds a free one while there
- * is one; throws `HOST_LIMIT_EXCEEDED` where all pairs are taken.
+ * Allocates a level with two categories that no level in use has, so that two guests cannot touch
+ * each other's files. Starts at a random pair and continues from there, so it finds a free pair if
+ * there is one; throws `HOST_LIMIT_EXCEEDED` if all pairs are taken.
  */
 export function allocateLevel(
   inUse: Iterable<string>,

@@ -5,7 +5,7 @@ export interface SelinuxContext {
   readonly user: string;
   readonly role: string;
   readonly type: string;
-  /** Sensitivity and categories, as `s0:c1,c2`; absent where the policy has none. */
+  /** Sensitivity and categories, such as `s0:c1,c2`; absent if the policy has none. */
   readonly level?: string;
 }
 
@@ -27,13 +27,13 @@ export function parseSelinuxContext(text: string): SelinuxContext {
   const level = rest.join(":");
   const valid = [user, role, type].every((word) => part.test(word));
   if (!valid || (rest.length > 0 && !levelPart.test(level))) {
-    const message = `${JSON.stringify(bare.slice(0, 200))} is no SELinux context such as user:role:type:s0:c1,c2`;
+    const message = `${JSON.stringify(bare.slice(0, 200))} is not an SELinux context such as user:role:type:s0:c1,c2`;
     throw new HostError("HOST_FORMAT_INVALID", message, { path: "context" });
   }
   return { user, role, type, ...(rest.length > 0 && { level }) };
 }
 
-/** A context as text. Throws where a part would change the meaning of the others. */
+/** Formats a context. Throws if a part would change the meaning of the others. */
 export function formatSelinuxContext({ user, role, type, level }: SelinuxContext): string {
   const text = [user, role, type, ...(level === undefined ? [] : [level])].join(":");
   const again = parseSelinuxContext(text);

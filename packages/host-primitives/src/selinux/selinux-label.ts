@@ -9,7 +9,7 @@ import { type SelinuxState, selinuxState } from "./selinux-state.ts";
 
 const attribute = "security.selinux";
 
-/** The label of exactly this object; undefined where it has none. */
+/** The label of exactly this object; undefined if it has none. */
 export function readLabel(path: SafePath): SelinuxContext | undefined {
   const value = path.getAttribute(attribute);
   return value === undefined ? undefined : parseSelinuxContext(value.toString("latin1"));
@@ -19,8 +19,8 @@ export function readLabel(path: SafePath): SelinuxContext | undefined {
 export type LabelResult = "set" | "selinux-disabled" | "not-supported";
 
 /**
- * Labels exactly this object. Where SELinux is off nothing is done and the result says so; so it
- * does where the file system keeps no labels, unless SELinux is enforcing: then that is an error.
+ * Labels exactly this object. If SELinux is off, does nothing and says so in the result. The same
+ * if the file system keeps no labels, unless SELinux is enforcing: then that is an error.
  */
 export function setLabel(
   path: SafePath,

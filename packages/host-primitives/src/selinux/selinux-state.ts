@@ -10,7 +10,7 @@ export interface SelinuxStateOptions {
   readonly directory?: string;
 }
 
-/** The state of SELinux on this host; `disabled` where the kernel does not have it or has it off. */
+/** The state of SELinux on this host; `disabled` if the kernel lacks it or has it off. */
 export function selinuxState({
   directory = "/sys/fs/selinux",
 }: SelinuxStateOptions = {}): SelinuxState {
@@ -23,7 +23,7 @@ export function selinuxState({
   }
 }
 
-/** What the words of KubeVirt's `getenforce` helper mean. */
+/** Meanings of the words of KubeVirt's `getenforce` helper. */
 export interface SelinuxMode {
   readonly mode: string;
   readonly present: boolean;
@@ -31,8 +31,9 @@ export interface SelinuxMode {
 }
 
 /**
- * Reads the output of a `getenforce` helper. Only the lower-case words have a meaning: any other
- * output, `Disabled` included, counts as SELinux being there and enforcing, which is the safe side.
+ * Parses the output of a `getenforce` helper. Only the lower-case words have a meaning. Any other
+ * output, including `Disabled`, counts as SELinux being present and enforcing, to be on the safe
+ * side.
  */
 export function selinuxModeOf(output: string): SelinuxMode {
   const mode = output.trim();

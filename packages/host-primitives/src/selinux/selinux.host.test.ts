@@ -11,7 +11,7 @@ import {
   unprivilegedFileContext,
 } from "./index.ts";
 
-test("where SELinux is off nothing is labelled, and the result says so", () => {
+test("with SELinux off, labels nothing and says so in the result", () => {
   using directory = temporaryDirectory();
   using root = openRoot(directory.path);
   using path = root.directory();
@@ -20,7 +20,7 @@ test("where SELinux is off nothing is labelled, and the result says so", () => {
   expect(readLabel(path)).toBeUndefined();
 });
 
-test("a label is put on exactly the opened object", () => {
+test("labels exactly the opened object", () => {
   using directory = temporaryDirectory();
   writeFileSync(join(directory.path, "file"), "");
   symlinkSync("file", join(directory.path, "link"));
@@ -35,7 +35,7 @@ test("a label is put on exactly the opened object", () => {
   expect(() => root.resolve("link")).toThrow(expect.objectContaining({ code: "HOST_PATH_UNSAFE" }));
 });
 
-test("a file system without labels is an error only where they are enforced", () => {
+test("a file system without labels is an error only if they are enforced", () => {
   using proc = openRoot("/proc");
   using file = proc.resolve("version", "file");
   expect(setLabel(file, unprivilegedFileContext, "permissive")).toBe("not-supported");

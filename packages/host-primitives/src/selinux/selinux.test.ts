@@ -10,7 +10,7 @@ import {
 } from "./selinux-context.ts";
 import { selinuxModeOf, selinuxState } from "./selinux-state.ts";
 
-test("a context is read and written with its level", () => {
+test("reads and writes a context with its level", () => {
   const context = parseSelinuxContext("system_u:system_r:container_t:s0:c1,c2\0");
   expect(context).toEqual({
     user: "system_u",
@@ -25,13 +25,16 @@ test("a context is read and written with its level", () => {
   );
 });
 
-test.each(["", "a:b", "a b:c:d", "a:b:c:", "a:b:c:s0 x", "kernel"])("%j is no context", (text) => {
-  expect(() => parseSelinuxContext(text)).toThrow(
-    expect.objectContaining({ code: "HOST_FORMAT_INVALID" }),
-  );
-});
+test.each(["", "a:b", "a b:c:d", "a:b:c:", "a:b:c:s0 x", "kernel"])(
+  "rejects %j as a context",
+  (text) => {
+    expect(() => parseSelinuxContext(text)).toThrow(
+      expect.objectContaining({ code: "HOST_FORMAT_INVALID" }),
+    );
+  },
+);
 
-test("a part with a colon would shift the others and is refused", () => {
+test("rejects a part with a colon, which would shift the others", () => {
   expect(() => formatSelinuxContext({ user: "a", role: "b", type: "c:d" })).toThrow(/ambiguous/);
 });
 
@@ -56,7 +59,7 @@ test.each([
   expect(selinuxModeOf(output)).toEqual({ mode: output.trim(), present, permissive });
 });
 
-test("levels are never given out twice, until none is left", () => {
+test("never allocates a level twice, until none is left", () => {
   const used: string[] = [];
   for (let n = 0; n < 10; n++) used.push(allocateLevel(used, { categories: 5 }));
   expect(new Set(used).size).toBe(10);
@@ -66,7 +69,7 @@ test("levels are never given out twice, until none is left", () => {
   );
 });
 
-test("the order of the categories does not matter, and other levels take no pair", () => {
+test("ignores the order of categories; other levels occupy no pair", () => {
   const random = () => 0;
   expect(allocateLevel([], { random })).toBe("s0:c0,c1");
   expect(allocateLevel(["s0:c1,c0", "s0", "s0:c5,c5", "s0:c0,c9999"], { random })).toBe("s0:c0,c2");

@@ -4,20 +4,23 @@ import { OwnedFd } from "../owned-fd.ts";
 import { acceptSocket } from "./socket-calls.ts";
 import { whenReadable } from "./when-readable.ts";
 
-/** A socket that takes connections. */
+/** A listening socket that yields connections. */
 export interface Listener extends Disposable {
-  /** Connections in the order in which they came, until the signal or {@link close} ends it. Iterate it once. */
+  /**
+   * Connections in the order of arrival, until the signal or {@link close} ends it. Iterate it
+   * once.
+   */
   connections(options?: { readonly signal?: AbortSignal }): AsyncIterable<OwnedFd>;
   close(): void;
 }
 
-/** Takes connections of a socket that listens; owns it from now on. */
+/** Accepts connections on a listening socket, and owns it from now on. */
 export function acceptConnections(socket: OwnedFd): Listener {
   const closing = new AbortController();
   let iterated = false;
   const close = (): void => {
     closing.abort();
-    // Else the iteration closes it, after the event loop has let go of the descriptor.
+    // Otherwise the iteration closes it, after the event loop has released the descriptor.
     if (!iterated) socket.close();
   };
   return {
@@ -40,10 +43,12 @@ export function acceptConnections(socket: OwnedFd): Listener {
   };
 }
 
-/** How long a listener rests that has no descriptors left: the connection goes on to wait. */
+/** How long a listener pauses when it has run out of descriptors; the connection keeps waiting. */
 const exhaustedMs = 100;
 
-/** The next connection, if one waits; those that were given up before they were accepted are passed over. */
+/**
+ * The next waiting connection, if any; skips those that were given up before they were accepted.
+ */
 function accept(listener: OwnedFd): OwnedFd | "exhausted" | undefined {
   for (;;) {
     try {

@@ -4,19 +4,22 @@ import { OwnedFd } from "../owned-fd.ts";
 import type { SafePath } from "../safe-path/safe-path.ts";
 import { connectSocket, newSocket, socketFamilies, socketTypes } from "./socket-calls.ts";
 
-/** Bounds of a connection attempt. */
+/** Limits of a connection attempt. */
 export interface ConnectOptions {
-  /** How long to try while the listener's backlog is full. Default 5,000. */
+  /** How long to retry while the listener's backlog is full, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number;
-  /** `sequential` keeps the bounds of messages, as descriptors that belong together need. Default `stream`. */
+  /**
+   * `sequential` preserves message boundaries, which descriptors that belong together need. Default
+   * `stream`.
+   */
   readonly type?: "stream" | "sequential";
   readonly signal?: AbortSignal;
 }
 
 /**
- * Connects to exactly the opened socket inode: a link that was put in the place of its name since
- * then changes nothing, and a handle is never a link itself. The result does not block; give a stream to
- * `new net.Socket({ fd: socket.release() })`, or use it with `sendDescriptors`.
+ * Connects to exactly the opened socket inode: a link that has since replaced its name changes
+ * nothing, and a handle is never a link itself. The result does not block; pass a stream to `new
+ * net.Socket({ fd: socket.release() })`, or use it with `sendDescriptors`.
  */
 export async function connectUnix(
   path: SafePath,
@@ -44,7 +47,7 @@ export async function connectUnix(
 export function unixAddress(path: string): Buffer {
   const bytes = Buffer.from(path, "utf8");
   if (bytes.length > 107 || bytes.includes(0)) {
-    const message = `${JSON.stringify(path)} is no address: over 107 bytes, or with a NUL`;
+    const message = `${JSON.stringify(path)} is not a unix address: it is over 107 bytes long or contains a NUL; use a shorter path`;
     throw new HostError("HOST_ARGUMENT_INVALID", message, { path });
   }
   const address = Buffer.alloc(2 + bytes.length + 1);

@@ -3,7 +3,7 @@ import { HostError, hasErrno } from "../host-error.ts";
 import type { OwnedFd } from "../owned-fd.ts";
 import { decodeAddress, encodeAddress, type InternetAddress } from "./socket-address.ts";
 
-// Needed: raw and netlink sockets, which Node's dgram does not take; and an address with a scope.
+// Needed: raw and netlink sockets, which Node's dgram does not accept, and addresses with a scope.
 // Safe: both lengths are those of the buffers, or 0 with a null pointer.
 const nativeSendto = foreign("long", "sendto", [
   "int",
@@ -14,7 +14,10 @@ const nativeSendto = foreign("long", "sendto", [
   "uint",
 ]);
 
-/** Sends one datagram, to `to` or to where the socket is connected. Never waits: `EAGAIN` where it would. */
+/**
+ * Sends one datagram, to `to` or to where the socket is connected. Never waits: `EAGAIN` if it
+ * would.
+ */
 export function sendDatagram(socket: OwnedFd, data: Buffer, to?: InternetAddress): void {
   const address = to ? encodeAddress(to) : null;
   const noSignal = 0x4000;
@@ -26,7 +29,7 @@ export function sendDatagram(socket: OwnedFd, data: Buffer, to?: InternetAddress
   );
 }
 
-// Needed: as sendto; and only with its flags does the kernel tell that a datagram was cut short.
+// Needed: see sendto; also, only its flags make the kernel report that a datagram was cut short.
 // Safe: the kernel writes no more than the lengths that it is given.
 const nativeRecvfrom = foreign("long", "recvfrom", [
   "int",
@@ -40,13 +43,13 @@ const nativeRecvfrom = foreign("long", "recvfrom", [
 /** A datagram that was received. */
 export interface Datagram {
   readonly data: Buffer;
-  /** Absent where the sender has no address, as the kernel on a netlink socket. */
+  /** Absent if the sender has no address, like the kernel on a netlink socket. */
   readonly from?: InternetAddress;
 }
 
 /**
- * Takes the next datagram, if there is one; undefined otherwise, at once. `HOST_LIMIT_EXCEEDED` where
- * it has more than `maxBytes` (the rest is lost), `ENOBUFS` where a netlink socket lost messages.
+ * Takes the next datagram; returns undefined immediately if there is none. `HOST_LIMIT_EXCEEDED` if
+ * it has more than `maxBytes` (the rest is lost), `ENOBUFS` if a netlink socket lost messages.
  */
 export function receiveDatagram(
   socket: OwnedFd,
@@ -67,7 +70,7 @@ export function receiveDatagram(
     throw error;
   }
   if (length > maxBytes) {
-    const message = `a datagram of ${length} bytes came on ${socket.what}; at most ${maxBytes} are taken`;
+    const message = `a datagram of ${length} bytes arrived on ${socket.what}; at most ${maxBytes} are accepted`;
     throw new HostError("HOST_LIMIT_EXCEEDED", message, { path: socket.what });
   }
   const from = decodeAddress(address.subarray(0, addressLength[0]));

@@ -4,13 +4,13 @@ import { OwnedFd } from "../owned-fd.ts";
 import { closeQuietly } from "../safe-path/safe-path.ts";
 import { newSocketPair, receiveMessage, sendMessage, socketTypes } from "./socket-calls.ts";
 
-/** Most descriptors that the kernel passes in one message. */
+/** The most descriptors that the kernel passes in one message. */
 const maxDescriptors = 253;
 const headerBytes = 16;
 const rights = 1;
 const socketLevel = 1;
 
-/** Control part that carries descriptors: one `SCM_RIGHTS` header and their numbers. Pure. */
+/** Control data that carries descriptors: one `SCM_RIGHTS` header and their numbers. Pure. */
 export function encodeRights(fds: readonly number[]): Buffer {
   if (fds.length === 0) return Buffer.alloc(0);
   const length = headerBytes + 4 * fds.length;
@@ -22,7 +22,7 @@ export function encodeRights(fds: readonly number[]): Buffer {
   return control;
 }
 
-/** Numbers of the descriptors in a control part, of any number of `SCM_RIGHTS` headers. Pure. */
+/** Numbers of the descriptors in control data with any number of `SCM_RIGHTS` headers. Pure. */
 export function decodeRights(control: Buffer): number[] {
   const fds: number[] = [];
   for (let at = 0; at + headerBytes <= control.length; ) {
@@ -40,7 +40,7 @@ export function decodeRights(control: Buffer): number[] {
 
 /**
  * Sends bytes and descriptors over a connected unix socket, in one message. The descriptors stay
- * open here. At least one byte must go along; `EAGAIN` where the other side does not read.
+ * open here. Send at least one byte; `EAGAIN` if the other side does not read.
  */
 export function sendDescriptors(
   socket: OwnedFd,
@@ -52,23 +52,24 @@ export function sendDescriptors(
   const control = encodeRights(descriptors.map(({ fd }) => fd));
   const sent = sendMessage(socket.fd, data, control, socket.what);
   if (sent === data.length) return;
-  // The descriptors went with the first byte: sending the rest again would not send them twice.
+  // The descriptors were sent with the first byte: sending the rest again would not send them
+  // twice.
   const message = `only ${sent} of ${data.length} bytes were sent to ${socket.what}; send less`;
   throw new HostError("HOST_LIMIT_EXCEEDED", message, { path: socket.what });
 }
 
-/** Bounds of {@link receiveDescriptors}. */
+/** Limits of {@link receiveDescriptors}. */
 export interface ReceiveOptions {
   /** Default 65,536. */
   readonly maxBytes?: number;
-  /** More than this many are closed and refused. Default 16. */
+  /** If there are more, all are closed and the message is refused. Default 16. */
   readonly maxDescriptors?: number;
 }
 
 /**
- * Receives one message with its descriptors, which the caller owns. Where more came than allowed
- * all are closed and `HOST_LIMIT_EXCEEDED` is thrown. No data means that the other side has closed.
- * The socket must not be read by Node at the same time: Node drops descriptors.
+ * Receives one message with its descriptors, which the caller owns. If there are too many, all are
+ * closed and `HOST_LIMIT_EXCEEDED` is thrown. No data means that the other side has closed. Node
+ * must not read the socket at the same time, because it drops descriptors.
  */
 export function receiveDescriptors(
   socket: OwnedFd,

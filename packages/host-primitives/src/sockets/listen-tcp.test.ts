@@ -5,7 +5,7 @@ import { openDescriptors } from "../testing/host-fixtures.ts";
 import { listenTcp } from "./index.ts";
 
 test.each(["127.0.0.1", "::1"])(
-  "connections to %s come as descriptors that Node can use",
+  "yields connections to %s as descriptors that Node can use",
   async (address) => {
     const before = openDescriptors();
     const listener = listenTcp({ address });
@@ -25,7 +25,7 @@ test.each(["127.0.0.1", "::1"])(
   },
 );
 
-test("a port that is taken, and an address that is none, are refused and leave nothing open", async () => {
+test("rejects a port in use and an invalid address, and leaves nothing open", async () => {
   const before = openDescriptors();
   using listener = listenTcp({ address: "127.0.0.1" });
   const { port } = listener;

@@ -10,7 +10,7 @@ import {
   socketTypes,
 } from "./socket-calls.ts";
 
-/** A TCP socket that takes connections. */
+/** A TCP socket that accepts connections. */
 export interface TcpListener extends Listener {
   readonly port: number;
 }
@@ -18,9 +18,10 @@ export interface TcpListener extends Listener {
 const reuseAddress = { level: 1, name: 2 } as const;
 
 /**
- * Listens on a numeric address; port 0 or none lets the kernel choose. Unlike Node's server it gives its connections as
- * descriptors, for `new net.Socket({ fd: connection.release(), onread })`: Node's own accepted sockets take no `onread`,
- * and without it every read allocates its memory.
+ * Listens on a numeric address; without a port, or with port 0, the kernel chooses. Unlike Node's
+ * server it yields its connections as descriptors, for `new net.Socket({ fd: connection.release(),
+ * onread })`: Node's own accepted sockets do not support `onread`, and without it every read
+ * allocates memory.
  */
 export function listenTcp(
   address: InternetAddress,

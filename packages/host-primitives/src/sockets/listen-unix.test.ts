@@ -7,13 +7,13 @@ import { openRoot } from "../safe-path/index.ts";
 import { openDescriptors, temporaryDirectory } from "../testing/host-fixtures.ts";
 import { connectUnix, listenUnix, peerUser, receiveDescriptors, sendDescriptors } from "./index.ts";
 
-/** The first connection to a listener, which goes on listening until the signal. */
+/** The first connection to a listener, which keeps listening until the signal. */
 async function first(connections: AsyncIterable<OwnedFd>): Promise<OwnedFd> {
   for await (const connection of connections) return connection;
   throw new Error("the listener ended without a connection");
 }
 
-test("a listener gives connections whose user is known, only to who may connect", async () => {
+test("yields connections of known users, and only users with access can connect", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "socket");
   using listener = listenUnix(path);
@@ -25,7 +25,7 @@ test("a listener gives connections whose user is known, only to who may connect"
   client.destroy();
 });
 
-test("descriptors come over a sequential connection, in messages as they were sent", async () => {
+test("receives descriptors over a sequential connection, in messages as sent", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "socket");
   using root = openRoot(directory.path);
@@ -42,7 +42,7 @@ test("descriptors come over a sequential connection, in messages as they were se
   one.descriptors[0]?.close();
 });
 
-test("a name that is taken is refused, and nothing stays open", async () => {
+test("rejects a name that is taken, and leaves nothing open", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "socket");
   const before = openDescriptors();
@@ -55,7 +55,7 @@ test("a name that is taken is refused, and nothing stays open", async () => {
   expect(openDescriptors()).toBe(before);
 });
 
-test("a listener ends by its signal and by closing it", async () => {
+test("ends by its signal and by close", async () => {
   using directory = temporaryDirectory();
   for (const how of ["signal", "close"] as const) {
     const listener = listenUnix(join(directory.path, how));

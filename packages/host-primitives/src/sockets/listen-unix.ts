@@ -12,7 +12,10 @@ import {
 
 /** How {@link listenUnix} listens. */
 export interface ListenOptions {
-  /** `sequential` keeps the bounds of messages, as descriptors that belong together need. Default `stream`. */
+  /**
+   * `sequential` preserves message boundaries, which descriptors that belong together need. Default
+   * `stream`.
+   */
   readonly type?: "stream" | "sequential";
   /** Who may connect, as the file's mode. Default 0o600: this user, and root. */
   readonly mode?: number;
@@ -20,13 +23,17 @@ export interface ListenOptions {
   readonly backlog?: number;
 }
 
-/** A unix socket that takes connections. Closing it leaves its file; the one who made the file removes it. */
+/**
+ * A unix socket that accepts connections. Closing it leaves its file; whoever created the file
+ * removes it.
+ */
 export type UnixListener = Listener;
 
 /**
- * Listens on a unix socket of this process's own directory. Unlike Node's server it gives its connections
- * as descriptors, so that `peerUser` can tell who connected before a byte is read, and so that descriptors
- * can be received. `EADDRINUSE` where the name exists, a link included. The mode is set before anybody can connect.
+ * Listens on a unix socket in a directory of this process. Unlike Node's server it yields its
+ * connections as descriptors, so that `peerUser` can identify the client before a byte is read, and
+ * descriptors can be received. `EADDRINUSE` if the name exists, even as a link. The mode is set
+ * before anyone can connect.
  */
 export function listenUnix(
   path: string,

@@ -12,7 +12,7 @@ import {
   socketTypes,
 } from "./socket-calls.ts";
 
-/** A socket to be opened; plain data, so that it can be opened in another namespace. */
+/** A socket to open; plain data, so that it can be opened in another namespace. */
 export type SocketSpec =
   | {
       readonly kind: "udp4" | "udp6";
@@ -20,7 +20,7 @@ export type SocketSpec =
       readonly address?: string;
       /** 0 or absent: the kernel chooses. */
       readonly port?: number;
-      /** Interface that it sends and receives on, and no other. */
+      /** The only interface on which it sends and receives. */
       readonly device?: string;
       readonly broadcast?: boolean;
       readonly reuseAddress?: boolean;
@@ -31,7 +31,7 @@ export type SocketSpec =
       /** Sees and sends ICMPv6 messages; needs `CAP_NET_RAW`. */
       readonly kind: "icmp6";
       readonly device?: string;
-      /** Message types that are received; all others are dropped by the kernel. */
+      /** Message types to receive; the kernel drops all others. */
       readonly types?: readonly number[];
       /** IPv6 multicast groups to listen to on `device`. */
       readonly groups?: readonly string[];
@@ -39,13 +39,13 @@ export type SocketSpec =
   | {
       readonly kind: "netlink";
       /**
-       * Protocol, as 0 for rtnetlink or 12 for netfilter. The kernel is asked to explain errors and to
-       * check requests strictly.
+       * Protocol, such as 0 for rtnetlink or 12 for netfilter. The kernel is asked to explain
+       * errors and to check requests strictly.
        */
       readonly protocol: number;
-      /** Multicast groups to hear, as a bit mask. */
+      /** Multicast groups to receive, as a bit mask. */
       readonly groups?: number;
-      /** Room for messages that were not read yet, beyond the system's limit. */
+      /** Buffer size for unread messages; may exceed the system's limit. */
       readonly receiveBufferBytes?: number;
     };
 
@@ -66,8 +66,8 @@ const options = {
 const one: Int32Array = new Int32Array([1]);
 
 /**
- * Opens a socket in the network namespace of the calling thread; it stays there for ever. The
- * result does not block. A udp socket goes to `dgram`'s `bind({ fd })`, the others are read with FFI.
+ * Opens a socket in the network namespace of the calling thread; it stays there forever. The result
+ * does not block. Pass a udp socket to `dgram`'s `bind({ fd })`; the others are read by FFI.
  */
 export function openSocket(spec: SocketSpec): OwnedFd {
   switch (spec.kind) {
@@ -119,7 +119,7 @@ function checkedAddress(
 ): Buffer {
   const { address = six ? "::" : "0.0.0.0", port = 0 } = spec;
   if (address.includes(":") === six) return encodeAddress({ address, port });
-  const message = `address is ${JSON.stringify(address)}, which is none of ${spec.kind}`;
+  const message = `address is ${JSON.stringify(address)}, which is not an address for a ${spec.kind} socket`;
   throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "address" });
 }
 
@@ -156,7 +156,7 @@ function bindToDevice(socket: OwnedFd, device: string | undefined): void {
   setSocketOption(socket.fd, options.bindToDevice, name, `${socket.what} on ${device}`);
 }
 
-/** Groups are joined on one link: by its index, which is looked up in the thread's namespace. */
+/** Groups are joined on one link, by its index, which is looked up in the thread's namespace. */
 function joinGroups(
   socket: OwnedFd,
   device: string | undefined,
@@ -171,7 +171,7 @@ function joinGroups(
   }
 }
 
-/** A filter that lets only these ICMPv6 types through: a bit that is set blocks its type. Pure. */
+/** A filter that lets only these ICMPv6 types through: a set bit blocks its type. Pure. */
 export function icmp6Filter(types: readonly number[]): Uint32Array {
   const filter = new Uint32Array(8).fill(0xffffffff);
   for (const type of types) {

@@ -14,9 +14,9 @@ export interface Peer extends Disposable {
 }
 
 /**
- * User and group of the process at the other end of a connected unix socket, as the kernel noted them
- * when it connected or began to listen. Unlike {@link peerOf} this also works for a process of another
- * pid namespace, whose pid cannot be told.
+ * User and group of the process at the other end of a connected unix socket, as the kernel recorded
+ * them when it connected or began to listen. Unlike {@link peerOf}, this also works for a process
+ * in another pid namespace, for which the pid is not available.
  */
 export function peerUser(socket: OwnedFd): { readonly uid: number; readonly gid: number } {
   const bytes = getSocketOption(socket.fd, credentials, 12, socket.what);
@@ -24,17 +24,17 @@ export function peerUser(socket: OwnedFd): { readonly uid: number; readonly gid:
 }
 
 /**
- * The process at the other end of a connected unix socket, as the kernel noted it when that process
- * began to listen. From Linux 6.5 on the kernel hands out a pidfd with it, so that a pid that was
- * reused since then cannot be taken for it. Older kernels give only the pid; there the answer may be
- * a later process with the same pid, and the caller should compare its Pod (cgroup) with the expected
- * one. `HOST_PROCESS_GONE` where the process has ended.
+ * The process at the other end of a connected unix socket, as the kernel recorded it when that
+ * process began to listen. From Linux 6.5 on, the kernel returns a pidfd for it, so a reused pid
+ * cannot be mistaken for it. Older kernels return only the pid; the answer may then be a later
+ * process with the same pid, and the caller should compare its Pod (cgroup) with the expected one.
+ * `HOST_PROCESS_GONE` if the process has ended.
  */
 export function peerOf(socket: OwnedFd): Peer {
   const bytes = getSocketOption(socket.fd, credentials, 12, socket.what);
   const [pid, uid, gid] = [bytes.readInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
   if (pid === 0) {
-    const message = `the peer of ${socket.what} is in another pid namespace; run in the host's`;
+    const message = `the peer of ${socket.what} is in another pid namespace; run in the host's pid namespace`;
     throw new HostError("HOST_UNSUPPORTED", message, { path: socket.what });
   }
   const process = openPeer(socket, pid);
@@ -47,7 +47,8 @@ function openPeer(socket: OwnedFd, pid: number): ProcessHandle {
     pidfd = getSocketOption(socket.fd, peerPidfd, 4, socket.what).readInt32LE(0);
   } catch (error) {
     if (hasErrno(error, "ENOPROTOOPT")) return ProcessHandle.open(pid);
-    // The kernel refuses a pidfd of a process that is gone: EINVAL, or ESRCH in newer ones.
+    // For a process that is gone the kernel refuses the pidfd with EINVAL, or ESRCH in newer
+    // versions.
     if (!hasErrno(error, "EINVAL", "ESRCH", "ENODATA")) throw error;
     const message = `the process ${pid} that listened on ${socket.what} has ended`;
     throw new HostError("HOST_PROCESS_GONE", message, { path: socket.what, cause: error });

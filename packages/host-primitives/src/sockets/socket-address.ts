@@ -7,7 +7,7 @@ import { socketFamilies } from "./socket-calls.ts";
 export interface InternetAddress {
   /** Numeric, without a zone. */
   readonly address: string;
-  /** Default 0, which raw sockets have. */
+  /** Default 0, as for raw sockets. */
   readonly port?: number;
   /** Index of the interface that a link-local IPv6 address is on. */
   readonly scope?: number;
@@ -34,7 +34,9 @@ export function encodeAddress({ address, port = 0, scope = 0 }: InternetAddress)
   return bytes;
 }
 
-/** The inverse of {@link encodeAddress}; undefined for addresses of other families, netlink's say. */
+/**
+ * The inverse of {@link encodeAddress}; undefined for addresses of other families, such as netlink.
+ */
 export function decodeAddress(bytes: Buffer): InternetAddress | undefined {
   const family = bytes.length >= 2 ? bytes.readUInt16LE(0) : 0;
   if (family === socketFamilies.inet && bytes.length >= 8) {

@@ -1,12 +1,20 @@
 import { addressOf, done, foreign } from "../ffi/foreign.ts";
 
-export const socketFamilies = { unix: 1, inet: 2, inet6: 10, netlink: 16, packet: 17 } as const;
+export const socketFamilies = {
+  unix: 1,
+  inet: 2,
+  inet6: 10,
+  netlink: 16,
+  packet: 17,
+  vsock: 40,
+} as const;
 export const socketTypes = { stream: 1, datagram: 2, raw: 3, sequential: 5 } as const;
 
 const closeOnExec = 0o2000000;
 const nonBlocking = 0o4000;
 
-// Needed: a socket must be created in a chosen network namespace; Node creates them later, elsewhere.
+// Needed: a socket must be created in a chosen network namespace; Node creates them later and
+// elsewhere.
 // Safe: integers only; the descriptor is close-on-exec.
 const nativeSocket = foreign("int", "socket", ["int", "int", "int"]);
 
@@ -26,6 +34,14 @@ export function newSocketPair(type: number): readonly [number, number] {
   return [pair[0] ?? -1, pair[1] ?? -1];
 }
 
+// Needed: Node takes over sockets of the families that it knows; see `socketStream`.
+// Safe: integers only; both descriptors are ours.
+const nativeDup3 = foreign("int", "dup3", ["int", "int", "int"]);
+
+export function replaceDescriptor(fd: number, replaced: number, touched: string): void {
+  done(nativeDup3(fd, replaced, closeOnExec), "dup3", touched);
+}
+
 // Needed: binds the namespace's socket before Node ever sees it.
 // Safe: the length is that of the buffer.
 const nativeBind = foreign("int", "bind", ["int", "buffer", "uint"]);
@@ -42,7 +58,7 @@ export function connectSocket(fd: number, address: Buffer, touched: string): voi
   done(nativeConnect(fd, address, address.length), "connect", touched);
 }
 
-// Needed: a listener of a kind that Node has none of, whose connections carry descriptors.
+// Needed: a kind of listener that Node lacks, with connections that carry descriptors.
 // Safe: integers only.
 const nativeListen = foreign("int", "listen", ["int", "int"]);
 
@@ -50,16 +66,17 @@ export function listenSocket(fd: number, backlog: number, touched: string): void
   done(nativeListen(fd, backlog), "listen", touched);
 }
 
-// Needed: as listen; the connection is handed to Node or read with descriptors afterwards.
-// Safe: null pointers say that nobody asks for the peer's address; the descriptor is close-on-exec.
+// Needed: see listen; the connection is then passed to Node or read with descriptors.
+// Safe: null pointers mean that the peer's address is not wanted; the descriptor is close-on-exec.
 const nativeAccept = foreign("int", "accept4", ["int", "buffer", "buffer", "int"]);
 
 export function acceptSocket(fd: number, touched: string): number {
   return done(nativeAccept(fd, null, null, closeOnExec | nonBlocking), "accept4", touched);
 }
 
-// Needed: the kernel chooses the port of a listener, and Node has no name for a descriptor.
-// Safe: the length word says the buffer's size, and the kernel writes no more than that.
+// Needed: the kernel chooses the port of a listener, and Node cannot look up a descriptor's
+// address.
+// Safe: the length word states the buffer's size, and the kernel writes no more than that.
 const nativeGetsockname = foreign("int", "getsockname", ["int", "buffer", "buffer"]);
 
 export function socketName(fd: number, touched: string): Buffer {
@@ -82,8 +99,8 @@ export function setSocketOption(
   done(nativeSetsockopt(fd, level, name, value, value.byteLength), "setsockopt", touched);
 }
 
-// Needed: SO_PEERCRED and SO_PEERPIDFD tell who listens; Node does not.
-// Safe: the length word says the buffer's size, and the kernel writes no more than that.
+// Needed: SO_PEERCRED and SO_PEERPIDFD identify the listener; Node has no access to them.
+// Safe: the length word states the buffer's size, and the kernel writes no more than that.
 const nativeGetsockopt = foreign("int", "getsockopt", ["int", "int", "int", "buffer", "buffer"]);
 
 export function getSocketOption(
@@ -123,14 +140,14 @@ export function sendMessage(fd: number, data: Buffer, control: Buffer, touched: 
   return sent;
 }
 
-// Needed: as sendmsg; Node's read closes received descriptors without a word.
-// Safe: as sendmsg; the kernel writes at most the lengths that the header says.
+// Needed: see sendmsg; Node's read silently closes received descriptors.
+// Safe: see sendmsg; the kernel writes at most the lengths that the header states.
 const nativeRecvmsg = foreign("long", "recvmsg", ["int", "buffer", "int"]);
 
 export interface ReceivedMessage {
   readonly bytes: number;
   readonly controlBytes: number;
-  /** Whether the control part did not fit. */
+  /** Whether the control data did not fit. */
   readonly truncated: boolean;
 }
 
@@ -152,7 +169,7 @@ export function receiveMessage(
   };
 }
 
-/** Uses its arguments after the call, so that the collector cannot take them during it. */
+/** Uses its arguments after the call, so that they are not garbage-collected during it. */
 function keepAlive(...buffers: readonly Buffer[]): number {
   return buffers.length;
 }

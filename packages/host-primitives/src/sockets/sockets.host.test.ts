@@ -42,7 +42,7 @@ afterAll(async () => {
   await stopNamespaceHelper();
 });
 
-test("descriptors arrive with their message and mean the same object", () => {
+test("descriptors arrive with their message and refer to the same object", () => {
   using directory = temporaryDirectory();
   const [left, right] = socketPair();
   const sent = new OwnedFd(openSync(join(directory.path, "file"), "w+"), "file");
@@ -57,7 +57,7 @@ test("descriptors arrive with their message and mean the same object", () => {
   for (const owned of [...descriptors, sent, left, right]) owned.close();
 });
 
-test("more descriptors than allowed are closed, not leaked", () => {
+test("closes descriptors above the limit instead of leaking them", () => {
   const [left, right] = socketPair("sequential");
   const before = openDescriptors();
   sendDescriptors(left, Buffer.from("x"), [left, left, left, left, left]);
@@ -108,7 +108,7 @@ test("a child with uid 107 uses a file that it could not open itself", async () 
   theirs.close();
 });
 
-test("a datagram socket is bound to a device of a namespace and handed to Node", async () => {
+test("binds a datagram socket to a device of a namespace and hands it to Node", async () => {
   const spec = {
     kind: "udp4",
     port: 6767,
@@ -134,7 +134,7 @@ test("a datagram socket is bound to a device of a namespace and handed to Node",
   ).rejects.toMatchObject({ errno: "ENODEV", syscall: "setsockopt" });
 });
 
-test("a raw ICMPv6 socket sees only the types that it asked for", async () => {
+test("a raw ICMPv6 socket receives only the types that it asked for", async () => {
   const spec = { kind: "icmp6", device: "lo", types: [129] } as const;
   const receiver = await runIn([namespace], "openSocket", spec);
   const sender = await runIn([namespace], "openSocket", { kind: "icmp6" });
@@ -153,7 +153,7 @@ test("a raw ICMPv6 socket sees only the types that it asked for", async () => {
   for (const socket of [into, out]) socket.close();
 });
 
-test("a datagram that is larger than allowed is refused", async () => {
+test("rejects a datagram that is larger than allowed", async () => {
   const [left, right] = socketPair("datagram");
   sendDatagram(left, Buffer.alloc(100));
   expect(() => receiveDatagram(right, { maxBytes: 99 })).toThrow(
@@ -165,7 +165,7 @@ test("a datagram that is larger than allowed is refused", async () => {
   right.close();
 });
 
-test("netlink messages that were lost are an error of the next read, and the wait goes on", async () => {
+test("reports lost netlink messages on the next read, and keeps waiting", async () => {
   const spec = { kind: "netlink", protocol: 0, groups: 1, receiveBufferBytes: 4096 } as const;
   const monitor = (await runIn([namespace], "openSocket", spec)).descriptors[0] as OwnedFd;
   const links = "for i in $(seq 60); do ip link set lo mtu $((60000 + i)); done";
@@ -180,7 +180,7 @@ test("netlink messages that were lost are an error of the next read, and the wai
       }
     }
   })();
-  // The main thread is busy while events come in, until the socket's buffer has no room.
+  // The main thread is busy while events arrive, until the socket's buffer is full.
   spawnSync("nsenter", [`--net=/run/netns/${name}`, "sh", "-c", links]);
   await shell("ip link set lo mtu 65000", { join: [namespace] });
   await expect.poll(() => seen.lost).toBeGreaterThan(0);
@@ -192,7 +192,7 @@ test("netlink messages that were lost are an error of the next read, and the wai
   monitor.close();
 });
 
-test("what was not read yet does not keep the event loop busy", async () => {
+test("unread data does not keep the event loop busy", async () => {
   const [left, right] = socketPair();
   sendDatagram(left, Buffer.from("x"));
   let calls = 0;
@@ -209,7 +209,7 @@ test("what was not read yet does not keep the event loop busy", async () => {
   right.close();
 });
 
-test("a descriptor is waited for once, and files are not waited for", async () => {
+test("allows one wait per descriptor, and none on files", async () => {
   const [left, right] = socketPair();
   const controller = new AbortController();
   const first = whenReadable(right, controller)[Symbol.asyncIterator]();
@@ -225,13 +225,13 @@ test("a descriptor is waited for once, and files are not waited for", async () =
   right.close();
 });
 
-test("sockets are not inherited by children", async () => {
+test("children do not inherit sockets", async () => {
   using socket = openSocket({ kind: "netlink", protocol: 0 });
   const child = spawn("ls", ["-l", "/proc/self/fd"], { stdio: ["ignore", "pipe", "pipe"] });
   expect((await finish(child)).output).not.toContain(readlinkSync(socket.procPath));
 });
 
-test("a multicast group is joined on a link, and a link that is not there is named", () => {
+test("joins a multicast group on a link, and names a missing link", () => {
   const groups = ["ff02::1:2"];
   openSocket({ kind: "udp6", device: "lo", groups }).close();
   openSocket({ kind: "icmp6", device: "lo", groups: ["ff02::2"] }).close();

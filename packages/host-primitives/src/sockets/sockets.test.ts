@@ -5,7 +5,7 @@ import { decodeRights, encodeRights } from "./fd-passing.ts";
 import { icmp6Filter, openSocket } from "./open-socket.ts";
 import { decodeAddress, encodeAddress } from "./socket-address.ts";
 
-test("descriptors are packed as the kernel takes them, and come out again", () => {
+test("packs descriptors for the kernel, and unpacks them again", () => {
   expect(encodeRights([]).length).toBe(0);
   expect(encodeRights([7]).toString("hex")).toBe(
     "140000000000000001000000010000000700000000000000",
@@ -17,7 +17,7 @@ test("descriptors are packed as the kernel takes them, and come out again", () =
   );
 });
 
-test("any bytes as a control part are read without harm", () => {
+test("reads any bytes as control data without harm", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       expect(decodeRights(Buffer.from(bytes)).length).toBeLessThanOrEqual(16);
@@ -25,11 +25,11 @@ test("any bytes as a control part are read without harm", () => {
   );
 });
 
-test("several control parts are all read", () => {
+test("reads several control headers", () => {
   expect(decodeRights(Buffer.concat([encodeRights([3]), encodeRights([4, 5])]))).toEqual([3, 4, 5]);
 });
 
-test("addresses are encoded in network order", () => {
+test("encodes addresses in network order", () => {
   expect(encodeAddress({ address: "10.0.2.1", port: 67 }).toString("hex")).toBe(
     "020000430a0002010000000000000000",
   );
@@ -41,30 +41,30 @@ test("addresses are encoded in network order", () => {
 });
 
 test.each(["::", "::1", "fe80::1", "2001:db8::1:0:0:1", "1:0:2:0:3:0:4:0", "1::", "10.0.2.1"])(
-  "%s comes out as it went in",
+  "%s survives a round trip",
   (address) => {
     expect(decodeAddress(encodeAddress({ address, port: 7 }))).toEqual({ address, port: 7 });
   },
 );
 
-test("an address of another family, or a cut one, is none", () => {
+test("ignores an address of another family, or a truncated one", () => {
   expect(decodeAddress(Buffer.from("10000000", "hex"))).toBeUndefined();
   expect(decodeAddress(encodeAddress({ address: "::1" }).subarray(0, 20))).toBeUndefined();
   expect(decodeAddress(Buffer.alloc(0))).toBeUndefined();
 });
 
-test.each(["1.2.3", "fe80::1%eth0", "host", ""])("%j is no numeric address", (address) => {
+test.each(["1.2.3", "fe80::1%eth0", "host", ""])("rejects %j as a numeric address", (address) => {
   expect(() => encodeAddress({ address })).toThrow(expect.objectContaining({ path: "address" }));
 });
 
 test.each([
   ["udp4", "::1"],
   ["udp6", "10.0.0.1"],
-] as const)("a %s socket is not bound to %s", (kind, address) => {
+] as const)("rejects a %s socket on %s", (kind, address) => {
   expect(() => openSocket({ kind, address })).toThrow(expect.objectContaining({ path: "address" }));
 });
 
-test("the filter blocks all ICMPv6 types but those that are asked for", () => {
+test("the filter blocks all ICMPv6 types except the requested ones", () => {
   const filter = icmp6Filter([133, 255]);
   expect(filter[4]).toBe(0xffffffdf);
   expect(filter[7]).toBe(0x7fffffff);

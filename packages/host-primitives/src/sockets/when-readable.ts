@@ -8,14 +8,14 @@ export interface ReadableOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Descriptors that are being waited for: the event loop aborts the process on a second one. */
+/** Descriptors that are being waited for: the event loop aborts the process on a second wait. */
 const watched = new Set<number>();
 
 /**
- * Yields each time that a socket, TAP or pidfd has something to read, until the signal ends it.
- * Read until there is nothing left before asking for the next turn, in small portions where somebody
- * else can send as much as he likes. An error of the socket (lost netlink messages, say) also yields:
- * the next read tells what it is. Only one wait per descriptor at a time; regular files are refused.
+ * Yields each time a socket, TAP or pidfd has something to read, until the signal ends it. Read
+ * until nothing is left before asking for the next turn, in small portions if someone else can send
+ * without limit. A socket error (such as lost netlink messages) also yields: the next read reports
+ * it. Only one wait per descriptor at a time; regular files are refused.
  */
 export async function* whenReadable(
   socket: OwnedFd,
@@ -57,9 +57,10 @@ function refuseUnwatchable(socket: OwnedFd): void {
       path: socket.what,
     });
   };
-  if (watched.has(socket.fd)) refuse("is being waited for already; stop that first");
-  // As bigint: Node 20 keeps the other kind in an array that `realpathSync` reads, which after a socket no longer
-  // follows links. The next import then loads packages by another path, and some of them not at all.
+  if (watched.has(socket.fd)) refuse("is already being waited for; stop that wait first");
+  // As bigint: Node 20 keeps the other kind in an array that `realpathSync` reads, which no longer
+  // follows links after a socket. The next import then loads packages from another path, and some
+  // not at all.
   const status = fstatSync(socket.fd, { bigint: true });
   if (status.isFile() || status.isDirectory()) refuse("is a file, which is always readable");
 }

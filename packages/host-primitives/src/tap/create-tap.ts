@@ -6,7 +6,7 @@ import { fileFlags } from "../safe-path/file-calls.ts";
 import { newSocket, socketFamilies, socketTypes } from "../sockets/socket-calls.ts";
 import { setMtu, setTapInterface, setTapNumber, setVnetHeaderSize, tapFlags } from "./tap-calls.ts";
 
-/** A TAP device as it is to be. */
+/** A TAP device to create. */
 export interface TapSpec {
   /** At most 15 bytes, or a pattern such as `tap%d`. */
   readonly name: string;
@@ -15,14 +15,14 @@ export interface TapSpec {
   readonly group?: number;
   /** Queues that can be attached; more than one makes the device multi-queue. Default 1. */
   readonly queues?: number;
-  /** Whether packets carry a virtio header. Default true, as QEMU wants it. */
+  /** Whether packets carry a virtio header. Default true, as QEMU expects. */
   readonly vnetHeader?: boolean;
   readonly mtu?: number;
   /** Whether it stays when its descriptors are closed. Default true. */
   readonly persistent?: boolean;
 }
 
-/** A TAP device, made. */
+/** A TAP device that was created. */
 export interface Tap {
   /** The name that the kernel gave it. */
   readonly name: string;
@@ -30,10 +30,10 @@ export interface Tap {
   readonly queues: readonly OwnedFd[];
 }
 
-/** Length of the virtio header with the number of merged buffers, which QEMU and vhost use. */
+/** Length of the virtio header including the number of merged buffers, which QEMU and vhost use. */
 const vnetHeaderBytes = 12;
 
-/** Checks a TAP's description. Throws `HOST_ARGUMENT_INVALID` with the field that is wrong. */
+/** Checks a TAP's description. Throws `HOST_ARGUMENT_INVALID` with the invalid field. */
 export function checkTapSpec(spec: TapSpec): void {
   interfaceName(spec.name);
   integer(spec.queues ?? 1, 1, 256, "queues");
@@ -44,14 +44,14 @@ export function checkTapSpec(spec: TapSpec): void {
 
 /** A name that the kernel accepts for an interface: 1 to 15 bytes without slash, colon or space. */
 export function interfaceName(name: string): string {
-  // The kernel takes names as bytes; control characters would only serve to deceive a reader.
+  // The kernel treats names as bytes; control characters would only serve to deceive a reader.
   if (/^[!-~]{1,15}$/.test(name) && !/[/:]/.test(name) && name !== "." && name !== "..")
     return name;
   const message = `name is ${JSON.stringify(name)}; use 1 to 15 ASCII characters without slash, colon or space`;
   throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "name" });
 }
 
-/** The bits of `TUNSETIFF` for a TAP. A device that exists is never taken over. */
+/** The bits of `TUNSETIFF` for a TAP. An existing device is never taken over. */
 export function tapInterfaceFlags({ queues = 1, vnetHeader = true }: TapSpec): number {
   let flags: number = tapFlags.tap | tapFlags.noPacketInfo;
   if (queues > 1) flags |= tapFlags.multiQueue;
@@ -60,9 +60,10 @@ export function tapInterfaceFlags({ queues = 1, vnetHeader = true }: TapSpec): n
 }
 
 /**
- * Makes a TAP device in the network namespace of the calling thread: where `/dev/net/tun` is opened
- * decides, not where the request is made. `EBUSY` where the name is taken. Where a step fails the
- * device does not stay. To make it elsewhere use `runIn` with the operation `createTap`.
+ * Creates a TAP device in the network namespace of the calling thread: what counts is where
+ * `/dev/net/tun` is opened, not where the request is made. `EBUSY` if the name is taken. If a step
+ * fails, the device does not stay. To create it elsewhere use `runIn` with the operation
+ * `createTap`.
  */
 export function createTap(spec: TapSpec): Tap {
   checkTapSpec(spec);
@@ -90,7 +91,10 @@ export function createTap(spec: TapSpec): Tap {
   }
 }
 
-/** Removes a persistent TAP from the calling thread's network namespace. `flags` must be those it was made with. */
+/**
+ * Removes a persistent TAP from the calling thread's network namespace. `flags` must be those that
+ * it was created with.
+ */
 export function removeTap(spec: Pick<TapSpec, "name" | "queues" | "vnetHeader">): void {
   checkTapSpec(spec);
   using queue = openTun();

@@ -4,8 +4,8 @@ import { done, foreign } from "../ffi/foreign.ts";
 // Safe: the buffer has the 40 bytes of struct ifreq, the largest that these requests touch.
 const nativeIoctlBuffer = foreign("int", "ioctl", ["int", "uint64", "buffer"]);
 
-// Needed: some TAP requests take a number in the place of the pointer.
-// Safe: a plain integer; the requests that it is used with never dereference it.
+// Needed: some TAP requests take a number in place of the pointer.
+// Safe: a plain integer; the requests that use it never dereference it.
 const nativeIoctlNumber = foreign("int", "ioctl", ["int", "uint64", "long"]);
 
 const requests = {

@@ -84,7 +84,7 @@ test("a persistent multi-queue TAP has its owner, group and MTU, and stays", asy
   expect(await inside("ip -o link")).not.toContain("tapmq");
 });
 
-test("a TAP whose set-up fails half way does not stay", async () => {
+test("a TAP does not stay if its setup fails halfway", async () => {
   await expect(
     runIn([namespace], "createTap", { name: "taphalf", mtu: 65_535 }),
   ).rejects.toMatchObject({ syscall: "ioctl(SIOCSIFMTU)" });

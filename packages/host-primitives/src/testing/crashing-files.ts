@@ -1,13 +1,13 @@
 import { dirname } from "node:path";
 import type { FileCalls } from "../durable/file-calls.ts";
 
-/** Thrown in place of the call that the host did not live to make. */
+/** Thrown in place of the call before which the host crashed. */
 export class Crash extends Error {}
 
 interface Inode {
   readonly isDirectory: boolean;
   bytes: Buffer;
-  /** What is on disk for certain. */
+  /** What is certainly on disk. */
   synced: Buffer;
 }
 
@@ -17,13 +17,13 @@ interface NameChange {
   apply(names: Map<string, Inode>): void;
 }
 
-/** Fewer than any test's content, so that each write is a short one. */
+/** Less than any test's content, so that each write is a short one. */
 const mostPerWrite = 5;
 
 /**
- * A file system that promises no more than POSIX does: names are on disk when their directory was synced,
- * bytes when their file was, and until then each of them may be there or not, in any combination. A write
- * takes a few bytes at a time. It crashes before the call with the given number.
+ * A file system that guarantees no more than POSIX does. Names are on disk once their directory was
+ * synced, and bytes once their file was; until then each may be there or not, in any combination. A
+ * write takes a few bytes at a time. Crashes before the call with the given number.
  */
 export class CrashingFiles implements FileCalls {
   calls = 0;
@@ -56,7 +56,7 @@ export class CrashingFiles implements FileCalls {
     }
   }
 
-  /** The same disk, which crashes before that call. */
+  /** The same disk, set to crash before that call. */
   crashingAt(crashAt: number): CrashingFiles {
     const names = [...this.#names].map(
       ([path, inode]) => [path, settled(inode, inode.bytes)] as const,
@@ -115,7 +115,7 @@ export class CrashingFiles implements FileCalls {
   rename(from: string, to: string): void {
     this.#call();
     const inode = this.#need(from);
-    // In one directory, as here, it is one change: never both names and never neither.
+    // Within one directory, as here, it is one change: never both names and never neither.
     this.#apply({
       directory: dirname(to),
       apply(names) {

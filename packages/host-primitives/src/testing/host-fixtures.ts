@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChildOptions, startChild } from "../children/start-child.ts";
 
-/** A name that no other test run on this host has; short enough for an interface. */
+/** A name that is unique among test runs on this host; short enough for an interface. */
 export function uniqueName(part: string): string {
   return `vk${process.pid.toString(36)}${part}`;
 }
 
-/** A directory of its own that is gone after the block. */
+/** A temporary directory that is removed after the block. */
 export function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "virtkit-host-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
@@ -36,12 +36,12 @@ export async function finish(child: ChildProcess): Promise<Outcome> {
   return { code, output: output.trim() };
 }
 
-/** Starts a child by the package's own means and waits for it. */
+/** Starts a child with the package's own functions and waits for it. */
 export function run(options: ChildOptions): Promise<Outcome> {
   return finish(startChild({ stdio: ["ignore", "pipe", "pipe"], ...options }));
 }
 
-/** Runs a shell command in these options' surroundings. */
+/** Runs a shell command with these options. */
 export function shell(script: string, options: Partial<ChildOptions> = {}): Promise<Outcome> {
   return run({ command: "sh", args: ["-c", script], ...options });
 }
@@ -68,7 +68,7 @@ export async function background(
   };
 }
 
-/** An attacker: a process that runs this loop body for as long as the block lasts. */
+/** An attacker: a process that runs this loop body until the block ends. */
 export function attacker(body: string): Promise<AsyncDisposable & { readonly pid: number }> {
   const script = `const fs = require("node:fs"); process.stdout.write("ready\\n");
     for (let round = 0; ; round++) { try { ${body} } catch {} }`;

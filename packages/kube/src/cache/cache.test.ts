@@ -33,7 +33,7 @@ function synced(...objects: Pod[]) {
   return { cache, changes, stop };
 }
 
-test("before it has synced, what it has not seen is unknown; afterwards it is absent", () => {
+test("an object it has not seen is unknown before the first sync and absent after it", () => {
   const cache = new Cache(pods);
   const [a, b] = ["a", "b"].map((name) => ({ namespace: "default", name }));
   if (!a || !b) throw new Error("two names");
@@ -57,7 +57,7 @@ test("the type makes a caller handle the third answer", () => {
   expect(found.object).toBeUndefined();
 });
 
-test("a cache of one namespace knows nothing of others", () => {
+test("a cache of one namespace knows nothing about other namespaces", () => {
   const cache = new Cache(pods, { namespace: "default" });
   cache.handle({ type: "init" });
   cache.handle({ type: "initDone" });
@@ -67,7 +67,7 @@ test("a cache of one namespace knows nothing of others", () => {
   expect(cache.list().state).toBe("complete");
 });
 
-test("an index finds objects by what they have now", () => {
+test("an index finds objects by their current values", () => {
   const { cache } = synced(pod("a"), pod("b"), pod("c", { node: "n2" }));
   const on = (node: string) => {
     const found = cache.byIndex("node", node);
@@ -82,7 +82,7 @@ test("an index finds objects by what they have now", () => {
   expect(() => cache.byIndex("other", "x")).toThrow('no index "other"; this cache has: node');
 });
 
-test("subscribers are told of changes with the old and the new object", () => {
+test("subscribers receive each change with the old and the new object", () => {
   const cache = new Cache(pods);
   const changes: CacheChange<Pod>[] = [];
   const stop = cache.subscribe((change) => changes.push(change));
@@ -100,14 +100,14 @@ test("subscribers are told of changes with the old and the new object", () => {
   ]);
 });
 
-test("a subscriber that comes late is told of what is there", () => {
+test("a late subscriber receives the objects that already exist", () => {
   const { cache } = synced(pod("a"), pod("b"));
   const seen: string[] = [];
   cache.subscribe((change) => void seen.push(`${change.type} ${change.object?.metadata.name}`));
   expect(seen).toEqual(["added a", "added b"]);
 });
 
-test("a new snapshot tells only of what differs, and of ends that nobody saw", () => {
+test("a new snapshot reports only differences, including deletions that nobody saw", () => {
   const { cache, changes } = synced(pod("a"), pod("b"), pod("c"));
   cache.handle({ type: "init" });
   cache.handle({ type: "apply", object: pod("a") });
@@ -117,7 +117,7 @@ test("a new snapshot tells only of what differs, and of ends that nobody saw", (
   expect(changes).toEqual(["updated c uid-c 2", "deleted b uid-b 1"]);
 });
 
-test("a snapshot that starts over forgets what it had seen", () => {
+test("a snapshot that starts over forgets what it had collected", () => {
   const { cache, changes } = synced(pod("a"), pod("b"));
   cache.handle({ type: "init" });
   cache.handle({ type: "apply", object: pod("a") });
@@ -127,7 +127,7 @@ test("a snapshot that starts over forgets what it had seen", () => {
   expect(changes).toEqual(["deleted a uid-a 1"]);
 });
 
-test("what ends while a snapshot is taken has ended", () => {
+test("an object deleted while a snapshot is taken counts as deleted", () => {
   const { cache, changes } = synced(pod("a"));
   cache.handle({ type: "init" });
   cache.handle({ type: "apply", object: pod("a") });
@@ -137,13 +137,13 @@ test("what ends while a snapshot is taken has ended", () => {
   expect(cache.size).toBe(0);
 });
 
-test("an object that was replaced by another of its name is a deletion and an addition", () => {
+test("an object replaced by another with the same name is a deletion and an addition", () => {
   const { cache, changes } = synced(pod("a"));
   cache.handle({ type: "apply", object: pod("a", { uid: "other", version: "5" }) });
   expect(changes).toEqual(["deleted a uid-a 1", "added a other 5"]);
 });
 
-test("a listener that throws is told to the log and harms nobody", () => {
+test("a listener that throws is logged and affects no other listener", () => {
   const errors: unknown[] = [];
   const log = { ...silentLog, error: (details: unknown) => void errors.push(details) };
   const cache = new Cache(pods, { log });
@@ -157,7 +157,7 @@ test("a listener that throws is told to the log and harms nobody", () => {
   expect(errors).toEqual([{ key: "default/a", change: "added", error: "Error: broken" }]);
 });
 
-test("an index that throws is told to the log and stops nothing", () => {
+test("an index that throws is logged and stops nothing", () => {
   const errors: unknown[] = [];
   const log = { ...silentLog, error: (details: unknown) => void errors.push(details) };
   const broken = (it: Pod): string[] => {
@@ -173,7 +173,7 @@ test("an index that throws is told to the log and stops nothing", () => {
   expect(errors).toEqual([{ key: "default/a", index: "broken", error: "Error: broken" }]);
 });
 
-test("one can wait until it has synced, or until one's signal", async () => {
+test("a caller can wait for the sync, or until its signal aborts", async () => {
   const cache = new Cache(pods);
   const stop = new AbortController();
   const stopped = expect(cache.synced({ signal: stop.signal })).rejects.toThrow("enough");

@@ -15,7 +15,7 @@ export interface CacheOptions<T extends KubeObject, Index extends string = never
   extends Pick<Observers, "log"> {
   /**
    * The values of an object under which it is found again, by the name of the index. An object for which one throws is
-   * not in that index, and that is told to the log.
+   * not in that index, and that is logged.
    */
   readonly indexes?: Readonly<Record<Index, (object: T) => readonly string[]>> | undefined;
   /** The one namespace that it is fed from; all of them by default. What it does not see it does not know. */
@@ -117,7 +117,7 @@ export class Cache<T extends KubeObject, Index extends string = never> {
 
   /**
    * Tells of each change, after it has been made, beginning with what is there. The listener must not wait: the
-   * connection waits for it. What it throws is told to the log. Returns what ends it.
+   * connection waits for it. What it throws is logged. Returns what ends it.
    */
   subscribe(listener: (change: CacheChange<T>) => void): () => void {
     for (const object of this.#objects.values()) this.#tell(listener, { type: "added", object });

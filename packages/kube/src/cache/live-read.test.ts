@@ -5,7 +5,7 @@ import { liveRead } from "./live-read.ts";
 
 const pods = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
-test("only the server's own word makes an object absent", async () => {
+test("only an answer from the API server itself makes an object absent", async () => {
   const { client } = await localServer((request, response) => {
     switch (request.url?.split("/").at(-1)) {
       case "here":

@@ -4,7 +4,7 @@ import { shareStructure } from "./share-structure.ts";
 
 const parsed = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-test("parts that are equal become one; the rest stays", () => {
+test("equal parts are shared; the rest stays as it is", () => {
   const old = { spec: { cpu: { cores: 2 }, disks: [{ name: "a" }] }, status: { phase: "Running" } };
   const next = parsed({ ...old, status: { phase: "Failed" } });
   const shared = shareStructure(next, old);
@@ -14,7 +14,7 @@ test("parts that are equal become one; the rest stays", () => {
   expect(old.status).toEqual({ phase: "Running" });
 });
 
-test("what is equal altogether is the other one", () => {
+test("a value that is equal throughout is replaced by the other one", () => {
   const old = { a: [1, { b: null }] };
   expect(shareStructure(parsed(old), old)).toBe(old);
 });
@@ -24,15 +24,15 @@ test.each([
   ["one key less", { a: { b: 1 } }, { a: {} }],
   ["an array for an object", { a: [] }, { a: {} }],
   ["a shorter array", { a: [1] }, { a: [1, 2] }],
-  ["a key that every object answers to", JSON.parse('{"__proto__":{}}'), {}],
+  ["a key that every object inherits", JSON.parse('{"__proto__":{}}'), {}],
   ["the name of a method", { toString: {} }, {}],
   ["another key", { a: {}, c: 1 }, { a: {}, b: 1 }],
-])("%s is a difference", (_what, value, like) => {
+])("%s counts as a difference", (_what, value, like) => {
   const text = JSON.stringify(value);
   expect(JSON.stringify(shareStructure(value, like))).toBe(text);
 });
 
-test("it never changes what a value says, nor the other one", () => {
+test("sharing never changes either value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (value, like) => {
       const [before, other] = [JSON.stringify(value), JSON.stringify(like)];
@@ -42,7 +42,7 @@ test("it never changes what a value says, nor the other one", () => {
   );
 });
 
-test("a value that is too deep for a stack is only shared above", () => {
+test("a value too deep for the stack is shared only near the top", () => {
   const deep = () => JSON.parse(`${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`);
   const old = deep();
   expect(shareStructure(deep(), old) === old).toBe(false);

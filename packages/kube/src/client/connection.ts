@@ -2,7 +2,7 @@ import type { Agent } from "node:http";
 
 /** How the client authenticates itself, and how it verifies the server. */
 export interface Credentials {
-  /** Sent with each request, as `authorization`. */
+  /** Sent with each request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly tls?: TlsSettings | undefined;
   /** Makes the connections, as through a proxy. By default they go straight to the server and are kept. */
@@ -24,6 +24,6 @@ export interface Connection {
   readonly server: string;
   /** Asked again when `credentialsLifetime` is over, and after the server has answered 401. */
   credentials(): Promise<Credentials>;
-  /** Milliseconds. By default for ever. */
+  /** Milliseconds. By default forever. */
   readonly credentialsLifetime?: number | undefined;
 }

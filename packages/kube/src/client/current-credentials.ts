@@ -5,22 +5,28 @@ import type { Connection, Credentials } from "./connection.ts";
 export class CurrentCredentials {
   readonly #connection: Connection;
   readonly #clock: Clock;
-  #read: { readonly at: number; readonly credentials: Promise<Credentials> } | undefined;
+  #read:
+    | { readonly at: number; readonly credentials: Promise<Credentials>; settled?: Credentials }
+    | undefined;
 
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection;
     this.#clock = clock;
   }
 
+  /** Those that were read and need not be read again; undefined if there are none. */
+  get current(): Credentials | undefined {
+    return this.#isFresh ? this.#read?.settled : undefined;
+  }
+
   async get(): Promise<Credentials> {
-    const { credentialsLifetime = Number.POSITIVE_INFINITY } = this.#connection;
-    const now = this.#clock.now();
-    if (this.#read === undefined || now - this.#read.at >= credentialsLifetime) {
-      this.#read = { at: now, credentials: this.#connection.credentials() };
+    if (this.#read === undefined || !this.#isFresh) {
+      this.#read = { at: this.#clock.now(), credentials: this.#connection.credentials() };
     }
     const read = this.#read;
     try {
-      return await read.credentials;
+      read.settled = await read.credentials;
+      return read.settled;
     } catch (error) {
       if (this.#read === read) this.forget();
       throw error;
@@ -29,5 +35,10 @@ export class CurrentCredentials {
 
   forget(): void {
     this.#read = undefined;
+  }
+
+  get #isFresh(): boolean {
+    const { credentialsLifetime = Number.POSITIVE_INFINITY } = this.#connection;
+    return this.#read !== undefined && this.#clock.now() - this.#read.at < credentialsLifetime;
   }
 }

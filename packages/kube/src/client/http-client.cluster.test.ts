@@ -19,7 +19,7 @@ afterAll(() => client.close());
 const named = (name: string) => ({ namespace, name });
 const thrown = (promise: Promise<unknown>) => promise.catch((error: KubeError) => error);
 
-test("an object is created, read, changed in every way and deleted on a real API server", async () => {
+test("creates, reads, changes and deletes an object on a real API server", async () => {
   const created = await client.create(configMaps, configMap(namespace, "a", "1"));
   expect(created.metadata.uid).toBeTruthy();
   expect(await client.get(configMaps, named("a"))).toEqual(created);
@@ -46,7 +46,7 @@ test("an object is created, read, changed in every way and deleted on a real API
   expect(isNotFound(await thrown(client.get(configMaps, named("a"))))).toBe(true);
 });
 
-test("a real API server's refusals are told apart", async () => {
+test("distinguishes the rejections of a real API server", async () => {
   const created = await client.create(configMaps, configMap(namespace, "b", "1"));
   const again = await thrown(client.create(configMaps, configMap(namespace, "b", "1")));
   expect(isAlreadyExists(again)).toBe(true);
@@ -61,7 +61,7 @@ test("a real API server's refusals are told apart", async () => {
   expect(isNotFound(await thrown(client.get(unserved, named("b"))))).toBe(false);
 });
 
-test("pages follow one another; a watch from the version of the list tells what comes then", async () => {
+test("pages follow one another, and a watch from the list's version reports what comes next", async () => {
   for (const name of ["p1", "p2", "p3"]) {
     await client.create(configMaps, configMap(namespace, name, "1"));
   }

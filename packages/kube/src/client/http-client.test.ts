@@ -66,7 +66,7 @@ test("each verb has its method, path, query and body", async () => {
   ]);
 });
 
-test("an object that is written says what it is, but for subresources of another kind", async () => {
+test("a written object carries its kind, except for subresources of another kind", async () => {
   const kinds: unknown[] = [];
   const { client } = await localServer(async (request, response) => {
     kinds.push(JSON.parse(await text(request)).kind);
@@ -81,7 +81,7 @@ test("an object that is written says what it is, but for subresources of another
   expect(kinds).toEqual(["Pod", "Pod", "Pod", undefined, undefined]);
 });
 
-test("the items of a list say of which kind they are", async () => {
+test("list items carry their kind", async () => {
   const { client, requests } = await localServer((_request, response) =>
     answer(response, {
       metadata: { resourceVersion: "9", continue: "more" },
@@ -111,7 +111,7 @@ test("a failure carries status, reason, causes and retry-after", async () => {
   });
 });
 
-test("a 404 that is not Kubernetes's own says nothing of the object", async () => {
+test("a 404 that does not come from Kubernetes says nothing about the object", async () => {
   const { client } = await localServer((_request, response) =>
     answer(response, "404 page not found", 404),
   );
@@ -120,7 +120,7 @@ test("a 404 that is not Kubernetes's own says nothing of the object", async () =
   expect(isNotFound(error)).toBe(false);
 });
 
-test("429, and overload with a Retry-After, are repeated when the server said", async () => {
+test("429, and overload with a Retry-After, are retried after the time the server asked for", async () => {
   const clock = new ManualClock();
   const answers = [
     { status: 429, headers: { "retry-after": "2" } },
@@ -157,7 +157,7 @@ test.each([
   [409, { "retry-after": "1" }],
   [404, { "retry-after": "1" }],
   [307, { location: "/elsewhere" }],
-] as [number, Record<string, string>][])("a %i is not repeated", async (status, headers) => {
+] as [number, Record<string, string>][])("a %i is not retried", async (status, headers) => {
   const { client, requests } = await localServer((_request, response) =>
     answer(response, failure(status, "Some"), status, headers),
   );
@@ -165,7 +165,7 @@ test.each([
   expect(requests).toHaveLength(1);
 });
 
-test("an eviction that a budget forbids is not repeated", async () => {
+test("an eviction forbidden by a budget is not retried", async () => {
   const details = { causes: [{ reason: "DisruptionBudget" }] };
   const { client, requests } = await localServer((_request, response) =>
     answer(response, failure(429, "TooManyRequests", details), 429, { "retry-after": "0" }),
@@ -175,7 +175,7 @@ test("an eviction that a budget forbids is not repeated", async () => {
   expect(requests).toHaveLength(1);
 });
 
-test("a list of a version that the server does not have is not repeated: its caller lists anew", async () => {
+test("a list at a version the server no longer has is not retried, so that the caller lists again", async () => {
   const details = { causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 };
   const { client, requests } = await localServer((_request, response) =>
     answer(response, failure(504, "Timeout", details), 504, { "retry-after": "1" }),
@@ -184,7 +184,7 @@ test("a list of a version that the server does not have is not repeated: its cal
   expect(requests).toHaveLength(1);
 });
 
-test("repeats have an end: ten of them, or the time of the request", async () => {
+test("retries end after ten attempts or when the request's time is up", async () => {
   const { client, requests } = await localServer((request, response) =>
     answer(response, failure(429, "TooManyRequests"), 429, {
       "retry-after": request.url?.includes("patient") ? "0" : "61",
@@ -198,7 +198,7 @@ test("repeats have an end: ten of them, or the time of the request", async () =>
   expect(requests).toHaveLength(12);
 });
 
-test("a request without an answer in time fails, by the clock that it was given", async () => {
+test("a request without an answer times out by the clock it was given", async () => {
   const clock = new ManualClock();
   const { client, requests } = await localServer(() => {}, { clock, timeout: 5_000 });
   const failed = failureOf(client.get(pods, demo));
@@ -209,10 +209,10 @@ test("a request without an answer in time fails, by the clock that it was given"
   await clock.pass(1);
   const error = await failed;
   expect(error).toMatchObject({ code: "KUBE_TIMEOUT" });
-  expect(error.message).toContain("no answer in 5000 ms");
+  expect(error.message).toContain("no answer within 5000 ms");
 });
 
-test("an answer that stops in the middle fails in time, too", async () => {
+test("an answer that stops half-way times out as well", async () => {
   const clock = new ManualClock();
   const { client, requests } = await localServer(
     (_request, response) => {
@@ -227,7 +227,7 @@ test("an answer that stops in the middle fails in time, too", async () => {
   expect(await failed).toMatchObject({ code: "KUBE_TIMEOUT" });
 });
 
-test("credentials that never come are a KUBE_TIMEOUT, too", async () => {
+test("credentials that never arrive are a KUBE_TIMEOUT as well", async () => {
   const clock = new ManualClock();
   const credentials = () => new Promise<never>(() => {});
   const client = new HttpClient({ server: "http://127.0.0.1:1", credentials }, { clock });
@@ -247,7 +247,7 @@ test("the signal ends a request", async () => {
   expect(await failureOf(late)).toMatchObject({ code: "KUBE_ABORTED" });
 });
 
-test("a server that nobody reaches is a KUBE_CONNECTION with its cause", async () => {
+test("an unreachable server is a KUBE_CONNECTION error with its cause", async () => {
   const server = "http://127.0.0.1:1";
   const client = new HttpClient({ server, credentials: async () => ({}) });
   expect(await failureOf(client.get(pods, demo))).toMatchObject({
@@ -262,7 +262,7 @@ test("connections are kept between requests", async () => {
   expect(connections()).toBe(1);
 });
 
-test("HTML, and JSON that is something else, are refused with what was found", async () => {
+test("rejects HTML and JSON of another shape, and says what it found", async () => {
   const { client } = await localServer((request, response) => {
     const isHtml = request.url?.endsWith("html");
     answer(response, isHtml ? "<html><body>Log in</body></html>" : '{"secret":"x"}');
@@ -275,7 +275,7 @@ test("HTML, and JSON that is something else, are refused with what was found", a
   expect(odd.message).not.toContain("secret");
 });
 
-test("an answer has a limit", async () => {
+test("the size of an answer is limited", async () => {
   const { client } = await localServer(
     (_request, response) => answer(response, "x".repeat(2_000)),
     {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 import { type Log, type Metrics, noMetrics, type Observers, silentLog } from "@virtkit/api/observe";
+import type { Answer } from "./answer-parser.ts";
 import type { Connection } from "./connection.ts";
 import type {
   DeleteOptions,
@@ -20,13 +21,14 @@ import { KubeError } from "./kube-error.ts";
 import type { KubeObject } from "./kube-object.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { readList, readObject, readWatchLine } from "./read-answer.ts";
+import { readBody } from "./read-body.ts";
 import { queryOf, requestPath } from "./request-path.ts";
 import { RequestScope } from "./request-scope.ts";
 import { requestShape } from "./request-shape.ts";
 import { apiVersionOf, type ObjectName, type Resource } from "./resource.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { statusError } from "./status-error.ts";
-import { Transport, type TransportRequest } from "./transport.ts";
+import { headersOf, Transport, type TransportRequest } from "./transport.ts";
 
 /** Options of an {@link HttpClient}. */
 export interface HttpClientOptions extends Observers {
@@ -53,19 +55,31 @@ export class HttpClient implements KubeClient {
   readonly #timeout: number;
   readonly #maxLineBytes: number;
   readonly #maxAnswerBytes: number;
-  readonly #userAgent: string;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #metrics: Metrics;
   readonly #host: string;
+  readonly #exchanging: Sending<Answer> = {
+    start: (request, scope) => this.#transport.exchange(request, scope),
+    bodyOf: ({ body }) => body,
+  };
+  readonly #opening: Sending<Opened> = {
+    start: async (request, scope) => {
+      const response = await this.#transport.open(request, scope);
+      return { status: response.statusCode ?? 0, headers: headersOf(response), response };
+    },
+    bodyOf: async ({ response }) => await readBody(response, this.#maxAnswerBytes),
+  };
 
   constructor(connection: Connection, options: HttpClientOptions = {}) {
     this.#clock = options.clock ?? realClock;
-    this.#transport = new Transport(connection, this.#clock);
     this.#timeout = options.timeout ?? 60_000;
     this.#maxLineBytes = options.maxLineBytes ?? 16 * 2 ** 20;
     this.#maxAnswerBytes = options.maxAnswerBytes ?? 256 * 2 ** 20;
-    this.#userAgent = options.userAgent ?? "virtkit-kube";
+    this.#transport = new Transport(connection, this.#clock, this.#maxAnswerBytes);
+    const userAgent = options.userAgent ?? "virtkit-kube";
+    this.#headers = { accept: "application/json", "user-agent": userAgent };
     this.#log = options.log ?? silentLog;
     this.#metrics = options.metrics ?? noMetrics;
     this.#host = new URL(connection.server).host;
@@ -85,7 +99,7 @@ export class HttpClient implements KubeClient {
     { namespace, signal, timeout, ...query }: ListOptions = {},
   ): Promise<ObjectList<T>> {
     const path = requestPath(resource, { namespace }) + queryOf({ ...query });
-    const { body } = await this.#answer({ method: "GET", path }, { signal, timeout });
+    const body = await this.#text({ method: "GET", path }, { signal, timeout });
     return readList(`GET ${path}`, resource, body);
   }
 
@@ -108,7 +122,7 @@ export class HttpClient implements KubeClient {
   ): Promise<T> {
     const { namespace, name } = object.metadata;
     if (name === undefined) {
-      const message = "metadata.name: an object that is updated must have a name";
+      const message = "metadata.name: an updated object must have a name";
       throw new KubeError("KUBE_INPUT_INVALID", message, { path: "metadata.name" });
     }
     const path = requestPath(resource, { namespace, name, subresource: options.subresource });
@@ -142,7 +156,7 @@ export class HttpClient implements KubeClient {
       ...options,
       ...(dryRun && { dryRun: ["All"] }),
     };
-    await this.#answer({ method: "DELETE", path, ...json(body) }, { signal, timeout });
+    await this.#text({ method: "DELETE", path, ...json(body) }, { signal, timeout });
   }
 
   async *watch<T extends KubeObject>(
@@ -157,7 +171,7 @@ export class HttpClient implements KubeClient {
     using scope = this.#scope(path, { signal, timeout });
     const lines = new LineSplitter(this.#maxLineBytes);
     try {
-      const response = await this.#send({ ...request, isWatch: true }, scope);
+      const { response } = await this.#send(request, scope, this.#opening);
       scope.started();
       for await (const chunk of response) {
         for (const line of lines.push(chunk as Buffer)) yield readWatchLine<T>(path, line);
@@ -214,76 +228,81 @@ export class HttpClient implements KubeClient {
     content: Partial<TransportRequest> | undefined,
     options: RequestOptions,
   ): Promise<T> {
-    const { body } = await this.#answer({ method, path, ...content }, options);
+    const body = await this.#text({ method, path, ...content }, options);
     return readObject(`${method} ${path}`, body);
   }
 
-  /** One request with the whole of its answer, in time. */
-  async #answer(request: Request, options: RequestOptions): Promise<RawResponse> {
+  /** The body of an answer. */
+  async #text(request: Request, options: RequestOptions): Promise<string> {
+    return (await this.#answer(request, options)).body;
+  }
+
+  /** One request with its whole answer, in time. */
+  async #answer(request: Request, options: RequestOptions): Promise<Answer> {
     using scope = this.#scope(`${request.method} ${request.path}`, options);
     try {
-      const response = await this.#send(request, scope);
-      const body = await this.#body(response);
-      return { status: response.statusCode ?? 0, headers: headersOf(response), body };
+      return await this.#send(request, scope, this.#exchanging);
     } catch (error) {
       throw scope.error(error);
     }
   }
 
-  /** Sends a request, and again where the server asks for it, until an answer that is not a failure begins. */
-  async #send(request: Request, scope: RequestScope): Promise<IncomingMessage> {
+  /** Sends a request, and again where the server asks for it, until there is an answer that is not a failure. */
+  async #send<T extends Pick<Answer, "status" | "headers">>(
+    request: Request,
+    scope: RequestScope,
+    { start, bodyOf }: Sending<T>,
+  ): Promise<T> {
     const { method, path } = request;
-    const host = this.#host;
-    const headers = {
-      accept: "application/json",
-      "user-agent": this.#userAgent,
-      ...(request.body !== undefined && {
-        "content-length": String(Buffer.byteLength(request.body)),
-      }),
-      ...request.headers,
-    };
+    const headers = { ...this.#headers, ...contentLength(request), ...request.headers };
     for (let retries = 0; ; retries++) {
       const startedAt = this.#clock.now();
-      const response = await this.#transport.send({ ...request, headers }, scope.signal);
-      const status = response.statusCode ?? 0;
-      const seconds = (this.#clock.now() - startedAt) / 1_000;
-      const told = { method, status: String(status), host, ...requestShape(method, path) };
-      this.#metrics.observe("kube_request_seconds", seconds, told);
-      if (status >= 200 && status < 300) return response;
-      const retryAfter = response.headers["retry-after"];
-      const body = await this.#body(response);
-      const error = statusError(`${method} ${path}`, status, body, retryAfter);
+      const answer = await start({ ...request, headers }, scope);
+      const { status } = answer;
+      this.#tell(request, status, startedAt);
+      if (status >= 200 && status < 300) return answer;
+      const retryAfter = answer.headers["retry-after"];
+      const error = statusError(`${method} ${path}`, status, await bodyOf(answer), retryAfter);
       const delay = retryDelay(error, retries);
       if (delay === undefined || !scope.hasTimeFor(delay)) throw error;
       this.#metrics.count("kube_request_retries", { method, status: String(status) });
-      this.#log.debug({ method, path, status, delay }, "the server asks to repeat a request");
+      this.#log.debug({ method, path, status, delay }, "the server asked to retry a request");
       await sleep(this.#clock, delay, scope.signal);
     }
   }
 
-  async #body(response: IncomingMessage): Promise<string> {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response) {
-      chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      if (bytes <= this.#maxAnswerBytes) continue;
-      const message = `an answer is longer than ${this.#maxAnswerBytes} bytes; ask for less, or raise maxAnswerBytes`;
-      throw new KubeError("KUBE_ANSWER_INVALID", message, { path: "maxAnswerBytes" });
-    }
-    return Buffer.concat(chunks, bytes).toString("utf8");
+  #tell({ method, path }: Request, status: number, startedAt: number): void {
+    if (this.#metrics === noMetrics) return;
+    const seconds = (this.#clock.now() - startedAt) / 1_000;
+    const shape = requestShape(method, path);
+    const told = { method, status: String(status), host: this.#host, ...shape };
+    this.#metrics.observe("kube_request_seconds", seconds, told);
   }
 }
 
 type Request = Omit<TransportRequest, "headers"> & Partial<Pick<TransportRequest, "headers">>;
 
-function json(body: unknown, contentType = "application/json"): Pick<Request, "headers" | "body"> {
-  return { headers: { "content-type": contentType }, body: JSON.stringify(body) };
+/** One way to send a request: until its answer has begun, or until it is complete. */
+interface Sending<T> {
+  readonly start: (request: TransportRequest, scope: RequestScope) => Promise<T>;
+  readonly bodyOf: (answer: T) => string | Promise<string>;
 }
 
-function headersOf(response: IncomingMessage): Record<string, string> {
-  const headers = Object.entries(response.headers);
-  return Object.fromEntries(headers.map(([name, value]) => [name, String(value)]));
+/** An answer of which only the head has come. */
+interface Opened extends Pick<Answer, "status" | "headers"> {
+  readonly response: IncomingMessage;
+}
+
+/** Methods that say how long their body is, also if there is none. */
+const withBody = new Set(["POST", "PUT", "PATCH"]);
+
+function contentLength({ method, body }: Request): Record<string, string> {
+  if (body === undefined && !withBody.has(method)) return {};
+  return { "content-length": String(Buffer.byteLength(body ?? "")) };
+}
+
+function json(body: unknown, contentType = "application/json"): Pick<Request, "headers" | "body"> {
+  return { headers: { "content-type": contentType }, body: JSON.stringify(body) };
 }
 
 /** An object that says what it is; a server insists on it for custom resources. */

@@ -25,7 +25,7 @@ async function watched(client: HttpClient): Promise<{ names: string[]; end?: Kub
   }
 }
 
-test("a watch tells each line, however it is cut into chunks", async () => {
+test("a watch reports each line, however the bytes are split into chunks", async () => {
   const bytes = Buffer.from(line("ADDED", "a", { text: "é€😀" }) + line("MODIFIED", "b"));
   const seen: unknown[] = [];
   const { client, requests } = await localServer(async (_request, response) => {
@@ -47,7 +47,7 @@ test("a watch tells each line, however it is cut into chunks", async () => {
   ]);
 });
 
-test("an object of 2 MiB passes; one beyond the limit is refused before it is kept", async () => {
+test("accepts an object of 2 MiB, and rejects one over the limit before buffering it", async () => {
   const large = line("ADDED", "large", { data: "x".repeat(2 * 2 ** 20) });
   const { client } = await localServer((_request, response) => response.end(large));
   expect(await watched(client)).toEqual({ names: ["ADDED large"] });
@@ -63,7 +63,7 @@ test("an object of 2 MiB passes; one beyond the limit is refused before it is ke
 test.each([
   ["a line that is not JSON", "{oops}\n", "KUBE_ANSWER_INVALID"],
   ["HTML", "<html></html>\n", "KUBE_ANSWER_INVALID"],
-  ["an event of a type that nobody knows", line("RENAMED", "b"), "KUBE_ANSWER_INVALID"],
+  ["an event of an unknown type", line("RENAMED", "b"), "KUBE_ANSWER_INVALID"],
   [
     "an object without a name",
     '{"type":"ADDED","object":{"metadata":{}}}\n',
@@ -71,7 +71,7 @@ test.each([
   ],
   ["null", "null\n", "KUBE_ANSWER_INVALID"],
   ["an end in the middle of a line", '{"type":"ADDED","obj', "KUBE_CONNECTION"],
-])("what came before %s is told, and then that", async (_what, text, code) => {
+])("reports everything that came before %s, and then fails with it", async (_what, text, code) => {
   const { client } = await localServer((_request, response) =>
     response.end(line("ADDED", "a") + text),
   );
@@ -80,7 +80,7 @@ test.each([
   expect(end).toMatchObject({ code });
 });
 
-test("a connection that breaks is a KUBE_CONNECTION", async () => {
+test("a broken connection is a KUBE_CONNECTION error", async () => {
   const { client } = await localServer((_request, response) => {
     response.write(line("ADDED", "a"), () => setImmediate(() => response.destroy()));
   });
@@ -89,7 +89,7 @@ test("a connection that breaks is a KUBE_CONNECTION", async () => {
   expect(end).toMatchObject({ code: "KUBE_CONNECTION" });
 });
 
-test("an ERROR is thrown as what it says, and so is a refusal", async () => {
+test("an ERROR event and a rejection are thrown as typed errors", async () => {
   const expired = failure(410, "Expired");
   const { client } = await localServer((_request, response) =>
     response.end(`${JSON.stringify({ type: "ERROR", object: expired })}\n`),
@@ -101,7 +101,7 @@ test("an ERROR is thrown as what it says, and so is a refusal", async () => {
   expect((await watched(refusing.client)).end).toMatchObject({ status: 403 });
 });
 
-test("a watch has to begin in time, and then has all the time", async () => {
+test("a watch must start in time, and may then last for any time", async () => {
   const clock = new ManualClock();
   let isDumb = true;
   const { client, requests } = await localServer(
@@ -125,7 +125,7 @@ test("a watch has to begin in time, and then has all the time", async () => {
   await expect(next).rejects.toMatchObject({ code: "KUBE_ABORTED" });
 });
 
-test("a consumer that stops reading stops the server, and one that leaves closes the connection", async () => {
+test("a consumer that stops reading slows the server down, and one that leaves closes the connection", async () => {
   const text = line("ADDED", "a", { data: "x".repeat(64 * 1024) });
   let sent = 0;
   let isClosed = false;

@@ -47,7 +47,7 @@ export async function inClusterNamespace({
 function variable(env: Readonly<Record<string, string | undefined>>, name: string): string {
   const value = env[name];
   if (value) return value;
-  const message = `${name}: not set; this process is not in a Pod; use a kubeconfig instead`;
+  const message = `${name}: not set; this process does not run in a Pod; use a kubeconfig instead`;
   throw new KubeError("KUBE_INPUT_INVALID", message, { path: name });
 }
 
@@ -56,7 +56,7 @@ async function read(folder: string, file: string): Promise<string> {
   try {
     return await readFile(name, "utf8");
   } catch (cause) {
-    const message = `${name}: cannot be read; does the Pod mount the token of its account?`;
+    const message = `${name}: cannot be read; does the Pod mount its service account token?`;
     throw new KubeError("KUBE_INPUT_INVALID", message, { path: name, cause });
   }
 }

@@ -22,7 +22,7 @@ function kubeconfig(user: object, server = "https://127.0.0.1:6443"): KubeConfig
   return config;
 }
 
-test("tokens, certificates and basic authentication are those of the kubeconfig", async () => {
+test("takes tokens, certificates and basic authentication from the kubeconfig", async () => {
   const base64 = (text: string) => Buffer.from(text).toString("base64");
   const connection = kubeconfigConnection(kubeconfig({ token: "t" }));
   expect(connection.server).toBe("https://127.0.0.1:6443");
@@ -42,7 +42,7 @@ test("tokens, certificates and basic authentication are those of the kubeconfig"
   expect(basic.headers).toEqual({ authorization: `Basic ${base64("me:secret")}` });
 });
 
-test("an exec plug-in is asked once for many requests, and again after a while", async () => {
+test("asks an exec plug-in once for many requests, and again after a while", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "virtkit-exec-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const calls = path.join(folder, "calls");
@@ -67,7 +67,7 @@ test("an exec plug-in is asked once for many requests, and again after a while",
   expect(readFileSync(calls, "utf8")).toBe("\n\n");
 });
 
-test("credentials that cannot be had are told", async () => {
+test("reports credentials that cannot be obtained", async () => {
   const config = kubeconfig({ exec: { command: "/nowhere/plugin" } });
   const client = new HttpClient(kubeconfigConnection(config));
   await expect(client.request({ path: "/version" })).rejects.toMatchObject({

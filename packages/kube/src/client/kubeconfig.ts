@@ -26,7 +26,7 @@ export function kubeconfigConnection(config: KubeConfig): Connection {
         await config.applyToHTTPSOptions(options);
       } catch (cause) {
         const text = cause instanceof Error ? cause.message : String(cause);
-        const message = `users: the credentials of the current context cannot be had: ${text}`;
+        const message = `users: cannot get the credentials of the current context: ${text}`;
         throw new KubeError("KUBE_INPUT_INVALID", message, { path: "users", cause });
       }
       return credentialsOf(options, Boolean(cluster.proxyUrl));

@@ -45,7 +45,7 @@ export class LineSplitter {
     if (this.#pendingBytes + more <= this.#maxBytes) return;
     throw new KubeError(
       "KUBE_ANSWER_INVALID",
-      `a line of a watch is longer than ${this.#maxBytes} bytes; raise maxLineBytes if it may be`,
+      `a line of the watch is longer than ${this.#maxBytes} bytes; raise maxLineBytes to allow it`,
       { path: "maxLineBytes" },
     );
   }

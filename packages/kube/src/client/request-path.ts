@@ -16,7 +16,8 @@ export function requestPath(
   const { group, version, plural, kind, namespaced } = resource;
   const parts = group === "" ? ["api", version] : ["apis", group, version];
   if (namespace !== undefined && namespace !== "") {
-    if (!namespaced) throw invalid("namespace", `${kind} has no namespaces; leave it out`);
+    if (!namespaced)
+      throw invalid("namespace", `${kind} is not namespaced; leave the namespace out`);
     parts.push("namespaces", namespace);
   } else if (namespaced && name !== undefined) {
     throw invalid("namespace", `a ${kind} is in a namespace; none was given for "${name}"`);

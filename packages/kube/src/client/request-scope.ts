@@ -8,9 +8,17 @@ export class RequestScope implements Disposable {
   readonly #timeout: number;
   readonly #deadline: number;
   readonly #outer: AbortSignal | undefined;
-  readonly #controller = new AbortController();
-  readonly #stop = (): void => this.#controller.abort();
+  readonly #stop = (): void => {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#onStop?.();
+    this.#controller?.abort();
+  };
   readonly #timer: unknown;
+  /** Made only when somebody asks for its signal: most requests need none. */
+  #controller: AbortController | undefined;
+  #onStop: (() => void) | undefined;
+  #isStopped = false;
   #isLate = false;
 
   constructor(path: string, clock: Clock, timeout: number, outer: AbortSignal | undefined) {
@@ -29,7 +37,17 @@ export class RequestScope implements Disposable {
 
   /** Ends with the caller's signal, or when the time is over. */
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isStopped) this.#controller.abort();
+    }
     return this.#controller.signal;
+  }
+
+  /** Calls this when the signal ends, in place of what was to be called before. */
+  onStop(callback: () => void): void {
+    this.#onStop = callback;
+    if (this.#isStopped) callback();
   }
 
   /** Whether something that takes so long can still be done in time. */
@@ -49,7 +67,7 @@ export class RequestScope implements Disposable {
       return new KubeError("KUBE_ABORTED", `${path}: aborted`, { path, cause: this.#outer.reason });
     }
     if (this.#isLate) {
-      const message = `${path}: no answer in ${this.#timeout} ms; whether it took effect is not known`;
+      const message = `${path}: no answer within ${this.#timeout} ms; it may or may not have taken effect`;
       return new KubeError("KUBE_TIMEOUT", message, { path });
     }
     if (isKubeError(cause)) return cause;
@@ -61,6 +79,7 @@ export class RequestScope implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#onStop = undefined;
     this.#clock.clearTimeout(this.#timer);
     this.#outer?.removeEventListener("abort", this.#stop);
   }

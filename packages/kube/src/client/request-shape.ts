@@ -2,7 +2,7 @@
 export interface RequestShape {
   /** As `LIST`, `WATCH` or `PATCH`; the HTTP method where the path is not of a resource. */
   readonly verb: string;
-  /** As `pods` or `pods/status`; empty where the path is not of a resource. */
+  /** As `pods` or `pods/status`; empty if the path is not of a resource. */
   readonly resource: string;
   /** The path without names: `/api/v1/namespaces/{namespace}/pods/{name}`. */
   readonly url: string;

@@ -1,6 +1,6 @@
 import type { KubeError } from "./kube-error.ts";
 
-/** A server that never has time is not asked for ever. */
+/** A server that never has time is not asked forever. */
 const maxRetries = 10;
 /** Where a server does not say how long, as a 429 of a proxy. */
 const defaultSeconds = 1;

@@ -99,7 +99,8 @@ export class AtWork {
     for (const work of this.#all.values()) {
       if (work.isOverdue) continue;
       const late = now - work.startedAt - this.#deadline;
-      if (late >= 0) work.abort(new KubeError("KUBE_TIMEOUT", `not done in ${this.#deadline} ms`));
+      if (late >= 0)
+        work.abort(new KubeError("KUBE_TIMEOUT", `not done within ${this.#deadline} ms`));
       if (late >= overdueAfter) {
         work.isOverdue = true;
         this.#onOverdue(work.key);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Clock } from "@virtkit/api/clock";
-import { describeError, type Log, type Metrics } from "@virtkit/api/observe";
+import { describeError, type Log, type Metrics, silentLog } from "@virtkit/api/observe";
 import type { Random } from "@virtkit/api/random";
 import { objectKey } from "../cache/object-key.ts";
 import { isConflict } from "../client/kube-error.ts";
@@ -96,9 +96,11 @@ export class ControllerRun {
     const { name, mostBlind } = this.#settings;
     const blind = this.watches()
       .filter(({ blindFor }) => blindFor > mostBlind)
-      .map((watch) => `${name}: ${watch.name} has not heard its server for ${watch.blindFor} ms`);
+      .map(
+        (watch) => `${name}: ${watch.name} has not heard from its server for ${watch.blindFor} ms`,
+      );
     const overdue = this.#atWork.overdue.map(
-      (key) => `${name}: the reconcile of ${key} does not end although its time is over`,
+      (key) => `${name}: the reconcile of ${key} does not end, although its time is over`,
     );
     return [...blind, ...overdue];
   }
@@ -153,7 +155,7 @@ export class ControllerRun {
     const work = this.#atWork.begin(key);
     metrics.observe("kube_reconciles_at_work", this.#atWork.size, { controller: name });
     const attempt = this.#queue.failures(key) + 1;
-    const context = new Context(work, attempt, this.#settings.random.uuid(), this.#log);
+    const context = new Context(work, attempt, this.#settings.random, this.#log);
     const outcome = await this.#attempt(context);
     this.#atWork.end(key);
     const requeue = planRequeue(outcome);
@@ -179,7 +181,7 @@ export class ControllerRun {
   #overdue(key: string): void {
     const { name, metrics, deadline } = this.#settings;
     metrics.count("kube_reconciles_overdue", { controller: name });
-    const message = "the reconcile does not end although its time is over";
+    const message = "the reconcile does not end, although its time is over";
     this.#log.error({ key, deadline }, message);
   }
 
@@ -193,20 +195,26 @@ export class ControllerRun {
   }
 }
 
-/** Signal and log are made only when somebody asks for them. */
+/** Signal, ID and log are made only when somebody asks for them. */
 class Context implements ReconcileContext {
   readonly key: string;
-  readonly reconcileId: string;
   readonly attempt: number;
   readonly #work: Work;
+  readonly #random: Random;
   readonly #log: Log;
+  #reconcileId: string | undefined;
 
-  constructor(work: Work, attempt: number, reconcileId: string, log: Log) {
+  constructor(work: Work, attempt: number, random: Random, log: Log) {
     this.key = work.key;
-    this.reconcileId = reconcileId;
     this.attempt = attempt;
     this.#work = work;
+    this.#random = random;
     this.#log = log;
+  }
+
+  get reconcileId(): string {
+    this.#reconcileId ??= this.#random.uuid();
+    return this.#reconcileId;
   }
 
   get signal(): AbortSignal {
@@ -214,6 +222,7 @@ class Context implements ReconcileContext {
   }
 
   get log(): Log {
+    if (this.#log === silentLog) return silentLog;
     const { key, reconcileId } = this;
     return logWith(this.#log, { key, reconcileId });
   }
@@ -232,8 +241,8 @@ function tell(
   }
   const told = { attempt, seconds, error: describeError(outcome.error) };
   if (result === "terminal") log.error(told, "the reconcile failed for good");
-  else if (isConflict(outcome.error)) log.info(told, "somebody else was faster; tried again");
-  else log.warn(told, "the reconcile failed and is tried again");
+  else if (isConflict(outcome.error)) log.info(told, "conflict with another writer; retrying");
+  else log.warn(told, "the reconcile failed; retrying");
 }
 
 /** The name in a key; see `objectKey`. */

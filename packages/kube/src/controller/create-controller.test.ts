@@ -74,7 +74,7 @@ function recorder(clock: () => ManualClock, then: Reconciler = async () => {}) {
   return { calls, reconcile };
 }
 
-test("what is there and what changes is reconciled, once each", async () => {
+test("existing and changed objects are reconciled once each", async () => {
   const { calls, reconcile } = recorder(() => clock);
   const { clock, client, controller } = setUp(reconcile);
   await client.create(things, thing("a"));
@@ -116,7 +116,7 @@ test("nothing is reconciled before all watches have synced", async () => {
   expect(controller.problems()).toEqual([]);
 });
 
-test("a second run lists again before it reconciles, although the cache knows something old", async () => {
+test("a second run lists again before it reconciles, even though the cache holds older objects", async () => {
   const { calls, reconcile } = recorder(() => clock);
   const { clock, client, controller } = setUp(reconcile);
   await client.create(things, thing("a"));
@@ -130,7 +130,7 @@ test("a second run lists again before it reconciles, although the cache knows so
   expect(calls).toEqual(["0 a", "10 a"]);
 });
 
-test("an object is reconciled for what it owns; those of others are not", async () => {
+test("an object is reconciled when something it owns changes, and not for objects of other owners", async () => {
   const { calls, reconcile } = recorder(() => clock);
   const podCache = new Cache(pods);
   const watches = [watch(podCache, { keys: controllerOf(things) })];
@@ -161,7 +161,7 @@ test("an object is reconciled for what it owns; those of others are not", async 
   await running;
 });
 
-test("a predicate and a filter leave out what is nobody's business", async () => {
+test("a predicate and a filter leave out irrelevant objects", async () => {
   const { calls, reconcile } = recorder(() => clock);
   const cache = new Cache(things);
   const predicate = (change: { object?: Thing | undefined }): boolean =>
@@ -181,7 +181,7 @@ test("a predicate and a filter leave out what is nobody's business", async () =>
   await running;
 });
 
-test("an error is retried after a delay that doubles, and told with key and reconcile ID", async () => {
+test("an error is retried with a delay that doubles, and logged with key and reconcile ID", async () => {
   const { calls, reconcile } = recorder(
     () => clock,
     async (_object, { attempt }) => {
@@ -196,7 +196,7 @@ test("an error is retried after a delay that doubles, and told with key and reco
   expect(calls).toEqual(["0 a", "100 a", "300 a", "700 a"]);
   expect(lines.filter(({ level }) => level === "warn")[1]).toEqual({
     level: "warn",
-    message: "the reconcile failed and is tried again",
+    message: "the reconcile failed; retrying",
     controller: "demo",
     key: "default/a",
     reconcileId: "id-2",
@@ -213,7 +213,7 @@ test("an error is retried after a delay that doubles, and told with key and reco
   await running;
 });
 
-test("a throw that is no promise is contained as well", async () => {
+test("a synchronous throw is contained as well", async () => {
   const { calls, reconcile } = recorder(() => clock);
   const thrower: Reconciler = (object, context) => {
     if (object.name === "bad") throw new TypeError("not even a promise");
@@ -229,7 +229,7 @@ test("a throw that is no promise is contained as well", async () => {
   await running;
 });
 
-test("a terminal error is said once, and the object is left alone until it changes", async () => {
+test("a terminal error is reported once, and the object is left alone until it changes", async () => {
   const { calls, reconcile } = recorder(
     () => clock,
     async () => {
@@ -251,7 +251,7 @@ test("a terminal error is said once, and the object is left alone until it chang
   await running;
 });
 
-test("requeueAfter is kept, and a server's Retry-After as well", async () => {
+test("requeueAfter and a server's Retry-After are both honoured", async () => {
   let first = true;
   const { calls, reconcile } = recorder(
     () => clock,
@@ -270,7 +270,7 @@ test("requeueAfter is kept, and a server's Retry-After as well", async () => {
   await running;
 });
 
-test("one object is at one worker, others are reconciled beside it", async () => {
+test("one worker at a time handles an object, and other objects are reconciled in parallel", async () => {
   let most = 0;
   const atWork = new Map<string, number>();
   const { calls, reconcile } = recorder(
@@ -309,13 +309,13 @@ test("a reconcile that takes too long is aborted and retried", async () => {
   await clock.pass(1_000);
   expect(calls).toEqual(["0 a", "505 a"]);
   expect(lines.find(({ level }) => level === "warn")).toMatchObject({
-    error: "KUBE_TIMEOUT: not done in 500 ms",
+    error: "KUBE_TIMEOUT: not done within 500 ms",
   });
   await controller.stop();
   await running;
 });
 
-test("a reconcile that ignores its signal is not doubled, and is a problem that health checks see", async () => {
+test("a reconcile that ignores its signal is not started twice, and health checks report it", async () => {
   const { calls, reconcile } = recorder(
     () => clock,
     async () => await sleep(clock, 60_000),
@@ -330,7 +330,7 @@ test("a reconcile that ignores its signal is not doubled, and is a problem that 
   await clock.pass(2_000);
   expect(calls).toEqual(["0 a"]);
   expect(controller.problems()).toEqual([
-    "demo: the reconcile of default/a does not end although its time is over",
+    "demo: the reconcile of default/a does not end, although its time is over",
   ]);
   expect(lines.filter(({ level }) => level === "error")).toHaveLength(1);
   await clock.pass(50_000);
@@ -340,21 +340,21 @@ test("a reconcile that ignores its signal is not doubled, and is a problem that 
   await running;
 });
 
-test("a watch that hears nothing for too long is a problem that health checks see", async () => {
+test("health checks report a watch that has been silent for too long", async () => {
   const { clock, controller } = setUp(async () => {}, { mostBlind: 60_000 });
   const running = controller.run();
   await clock.pass(60_000);
   expect(controller.problems()).toEqual([]);
   await clock.pass(1_000);
   expect(controller.problems()).toEqual([
-    "demo: things (x.example/v1) has not heard its server for 61000 ms",
+    "demo: things (x.example/v1) has not heard from its server for 61000 ms",
   ]);
   await controller.stop();
   await running;
   expect(controller.problems()).toEqual([]);
 });
 
-test("a stop lets what is at work finish, and starts nothing else", async () => {
+test("a stop lets running reconciles finish and starts no others", async () => {
   const ended: string[] = [];
   const { calls, reconcile } = recorder(
     () => clock,
@@ -373,7 +373,7 @@ test("a stop lets what is at work finish, and starts nothing else", async () => 
   expect([calls, ended, clock.pending]).toEqual([["0 a"], ["1000 a finished"], 0]);
 });
 
-test("a stop aborts what is still at work after the grace period; the signal does so at once", async () => {
+test("a stop aborts what still runs after the grace period; the signal aborts at once", async () => {
   for (const way of ["stop", "signal"]) {
     const ended: string[] = [];
     const { clock, client, controller, counts } = setUp(async (_object, { signal }) => {
@@ -394,7 +394,7 @@ test("a stop aborts what is still at work after the grace period; the signal doe
   }
 });
 
-test("a run whose signal is aborted already does nothing at all", async () => {
+test("a run whose signal is already aborted does nothing", async () => {
   const { calls, reconcile } = recorder(() => clock);
   const { clock, client, controller, cache } = setUp(reconcile);
   await controller.run({ signal: AbortSignal.abort() });
@@ -403,7 +403,7 @@ test("a run whose signal is aborted already does nothing at all", async () => {
   expect([calls, clock.pending]).toEqual([[], 0]);
 });
 
-test("a watch that breaks ends the run with its error", async () => {
+test("a broken watch ends the run with its error", async () => {
   const broken = {
     start: () => ({
       name: "broken",
@@ -417,12 +417,12 @@ test("a watch that breaks ends the run with its error", async () => {
   expect(lines).toMatchObject([{ level: "error", watch: "broken", error: "Error: no more" }]);
 });
 
-test("it runs once at a time, and an object can be enqueued by hand", async () => {
+test("a controller runs once at a time, and objects can be enqueued by hand", async () => {
   const { calls, reconcile } = recorder(() => clock);
   const { clock, controller } = setUp(reconcile);
   controller.enqueue({ namespace, name: "nobody" });
   const running = controller.run();
-  await expect(controller.run()).rejects.toThrow("controller demo runs already");
+  await expect(controller.run()).rejects.toThrow("controller demo is already running");
   controller.enqueue({ namespace, name: "a" }, { after: 100 });
   controller.enqueue({ name: "cluster-wide" });
   await clock.pass(1_000);

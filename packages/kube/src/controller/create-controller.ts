@@ -43,7 +43,7 @@ export function createController(options: ControllerOptions): Controller {
     name: options.name,
     async run({ signal } = {}) {
       if (current) {
-        throw new KubeError("KUBE_INPUT_INVALID", `controller ${options.name} runs already`, {
+        throw new KubeError("KUBE_INPUT_INVALID", `controller ${options.name} is already running`, {
           path: "run",
         });
       }

@@ -74,7 +74,7 @@ const slow: Work = async (leadership, { clock, act }) => {
   }
 };
 
-/** Runs the candidates under faults. Throws where one acts after a later one has begun. */
+/** Runs the candidates under faults. Throws if one acts after a later one has begun. */
 async function simulate(
   all: readonly Fault[],
   work: Work,
@@ -142,7 +142,7 @@ async function simulate(
   return { terms, acts };
 }
 
-test("whatever freezes or gets slow, never two are at work, and there is always a next one", async () => {
+test("whatever freezes or slows down, two holders never work at once, and there is always a next holder", async () => {
   let terms = 0;
   await fc.assert(
     fc.asyncProperty(faults, async (all) => {
@@ -156,14 +156,14 @@ test("whatever freezes or gets slow, never two are at work, and there is always 
   expect(terms).toBeGreaterThan(180);
 });
 
-test("without freezing, work that trusts its signal alone and stops within the margin is never overtaken", async () => {
+test("without freezes, work that relies on its signal alone and stops within the margin is never overtaken", async () => {
   const property = fc.asyncProperty(faults, async (all) => {
     await simulate(all, slow, { canFreeze: false });
   });
   await fc.assert(property, { numRuns: 120, seed });
 });
 
-test("the control: without a margin the next one starts while the last one is still at work", async () => {
+test("control: without a margin, the next holder starts while the last one still works", async () => {
   const property = fc.asyncProperty(faults, async (all) => {
     await simulate(all, slow, { canFreeze: false, margin: 1 });
   });
@@ -175,7 +175,7 @@ test("the control: without a margin the next one starts while the last one is st
   expect([failed, String(errorInstance)]).toEqual([true, expect.stringContaining("has begun")]);
 });
 
-test("the control: a frozen process that wakes and trusts its signal alone acts beside the next holder", async () => {
+test("control: a frozen process that wakes up and relies on its signal alone works beside the next holder", async () => {
   const property = fc.asyncProperty(faults, async (all) => {
     await simulate(all, trusting);
   });

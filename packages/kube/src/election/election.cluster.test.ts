@@ -97,14 +97,14 @@ async function freezeFirst(lease: string, way: "careful" | "trusting"): Promise<
   return terms(await all());
 }
 
-test("two processes at a real API server, one of them frozen in the middle: never both at work", async () => {
+test("two processes at a real API server, one of them frozen half-way, never work at once", async () => {
   const seen = await freezeFirst("frozen", "careful");
   // At least one, two and one again; on a busy machine a lease may be lost once more. Nobody comes back into a term.
   expect(seen.length).toBeGreaterThanOrEqual(3);
   expect(new Set(seen).size).toBe(seen.length);
 }, 240_000);
 
-test("the control: a process that trusts its signal alone acts when it wakes, beside the other", async () => {
+test("control: a process that relies on its signal alone works beside the other when it wakes up", async () => {
   const seen = await freezeFirst("trusting", "trusting");
   expect(new Set(seen).size).toBeLessThan(seen.length);
 }, 240_000);

@@ -39,7 +39,7 @@ function setUp() {
   return { clock, candidate, history, lease, store };
 }
 
-test("one candidate leads, renews, and releases the lease when it is asked to stop", async () => {
+test("one candidate leads, renews, and releases the lease when asked to stop", async () => {
   const { clock, candidate, history, lease } = setUp();
   const one = candidate("one");
   await clock.pass(60_000);
@@ -69,7 +69,7 @@ test("the next candidate starts soon after a release", async () => {
   expect((await lease()).spec).toMatchObject({ holderIdentity: "two", leaseTransitions: 1 });
 });
 
-test("a holder that cannot renew stops the margin before the next one starts", async () => {
+test("a holder that cannot renew stops one margin before the next one starts", async () => {
   const { clock, candidate, history } = setUp();
   let isCut = false;
   const before = (): void => {
@@ -105,7 +105,7 @@ test("work that is asked to stop keeps the lease until it has stopped", async ()
   expect((await lease()).spec?.holderIdentity).toBe("");
 });
 
-test("work that goes on after its lease is over is told to those who watch over it", async () => {
+test("work that continues after its lease has expired is reported", async () => {
   const { clock, store } = setUp();
   let isCut = false;
   const before = (): void => {
@@ -142,7 +142,7 @@ test("a server that takes eight seconds for each answer does not cost the lease"
   expect(history).toEqual(["0 one starts"]);
 });
 
-test("the control: with one renewal at a time, the same server costs the lease", async () => {
+test("control: with one renewal at a time, the same server costs the lease", async () => {
   const { clock, candidate, history } = setUp();
   let latency = 0;
   let isBusy = false;
@@ -160,7 +160,7 @@ test("the control: with one renewal at a time, the same server costs the lease",
   expect(history).toContainEqual(expect.stringContaining("one stops"));
 });
 
-test("an answer that comes too late is not a lease", async () => {
+test("an answer that comes too late does not give a lease", async () => {
   const { clock, candidate, history } = setUp();
   const after = (): Promise<void> => sleep(clock, 11_000);
   candidate("one", { after });
@@ -168,7 +168,7 @@ test("an answer that comes too late is not a lease", async () => {
   expect(history).toEqual([]);
 });
 
-test("a lease that was taken without an answer is renewed before the work starts", async () => {
+test("a lease taken without an answer is renewed before the work starts", async () => {
   const { clock, candidate, history, lease } = setUp();
   let isLost = true;
   const after = ({ verb }: { verb: string }): void => {
@@ -182,7 +182,7 @@ test("a lease that was taken without an answer is renewed before the work starts
   expect(history).toEqual(["2000 one starts"]);
 });
 
-test("a lease that somebody else has written into is lost at the next renewal", async () => {
+test("a lease that somebody else has written to is lost at the next renewal", async () => {
   const { clock, candidate, history, lease, store } = setUp();
   candidate("one");
   await clock.pass(3_000);
@@ -193,7 +193,7 @@ test("a lease that somebody else has written into is lost at the next renewal", 
   expect(history).toEqual(["0 one starts", "4000 one stops"]);
 });
 
-test("a lost lease refuses every write of a fenced client, and no read", async () => {
+test("after a lost lease, a fenced client rejects every write and no read", async () => {
   const { clock, candidate } = setUp();
   let isCut = false;
   const one = candidate("one", {
@@ -220,7 +220,7 @@ test("a lost lease refuses every write of a fenced client, and no read", async (
   await expect(fenced.get(leases, target)).resolves.toEqual(created);
 });
 
-test("work that returns or throws ends the election, and the lease is free", async () => {
+test("work that returns or throws ends the election and frees the lease", async () => {
   const { clock, store } = setUp();
   const client = new MemoryClient(store);
   const holder = async (): Promise<string | undefined> =>
@@ -235,7 +235,7 @@ test("work that returns or throws ends the election, and the lease is free", asy
   expect([await holder(), clock.pending]).toEqual(["", 0]);
 });
 
-test("a host that was suspended has lost its lease, although its timers did not count the time", async () => {
+test("a suspended host has lost its lease, even though its timers did not count the time", async () => {
   const { clock, store } = setUp();
   let suspended = 0;
   const wall = (): Date => new Date(clock.now() + suspended);
@@ -259,7 +259,7 @@ test.each([
   [{ leaseDuration: 1_500 }, /leaseDuration is 1500; it must be whole seconds/],
   [{ margin: 0 }, /margin is 0; it must be more than 0/],
   [{ renewEvery: 6_000 }, /renewEvery is 6000; twice that must fit/],
-])("times that do not go together are refused: %j", (times, message) => {
+])("rejects inconsistent times: %j", (times, message) => {
   const client = new MemoryClient();
   expect(() => new Election({ client, namespace, name, ...times })).toThrow(message);
 });

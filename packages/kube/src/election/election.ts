@@ -157,7 +157,7 @@ export class Election {
     if (leadership.isHeld()) return;
     const { log, metrics } = this.#settings;
     metrics.count("kube_lease_overruns", { lease: this.#lease });
-    log.error({ lease: this.#lease }, "the work goes on although another holder may be at work");
+    log.error({ lease: this.#lease }, "the work continues although another holder may be working");
   }
 
   /** Sends a renewal at each interval, whether or not those before were answered. */

@@ -15,7 +15,7 @@ function setUp() {
   return { clock, now, leadership };
 }
 
-test("it is held for its window from the sending, and no longer", async () => {
+test("leadership lasts for its window from the moment of sending, and no longer", async () => {
   const { clock, now, leadership } = setUp();
   await clock.pass(4_000);
   const sentAt = now();
@@ -28,7 +28,7 @@ test("it is held for its window from the sending, and no longer", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("a renewal that is answered after the end changes nothing, and an older one neither", async () => {
+test("a renewal answered after the end, or an older one, changes nothing", async () => {
   const { clock, now, leadership } = setUp();
   const early = now();
   await clock.pass(5_000);
@@ -43,7 +43,7 @@ test("a renewal that is answered after the end changes nothing, and an older one
   expect(leadership.isHeld()).toBe(false);
 });
 
-test("work that was asked to stop may act until the lease is over, and then is told so", async () => {
+test("work that was asked to stop may act until the lease expires, and is then told", async () => {
   const { clock, leadership } = setUp();
   leadership.askToStop(new Error("enough"));
   expect(leadership.signal.reason).toEqual(new Error("enough"));

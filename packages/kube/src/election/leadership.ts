@@ -64,7 +64,7 @@ export class Leadership {
   /** Ends the work, and forbids whatever it still wants to do. */
   lose(why: string): void {
     if (this.#lost) return;
-    const message = `the lease ${this.lease} ${why}; another holder may be at work`;
+    const message = `the lease ${this.lease} ${why}; another holder may be working`;
     this.#lost = new KubeError("KUBE_LEASE_LOST", message, { path: this.lease });
     this.#options.clock.clearTimeout(this.#timer);
     this.#stop.abort(this.#lost);

@@ -14,29 +14,29 @@ const long = [1, 10, 60, 180, 300, 450, 600, 1_800];
 export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   kube_queue_depth: {
     type: "gauge",
-    help: "Keys that wait to be taken",
+    help: "Keys waiting to be taken",
     labels: ["queue"],
   },
   kube_queue_adds: { type: "counter", help: "Keys that were added", labels: ["queue"] },
   kube_queue_retries: {
     type: "counter",
-    help: "Keys that were added again after a failure",
+    help: "Keys added again after a failure",
     labels: ["queue"],
   },
   kube_queue_wait_seconds: {
     type: "histogram",
-    help: "From the adding of a key to its being taken",
+    help: "Time from adding a key to taking it",
     labels: ["queue"],
     buckets: short,
   },
   kube_reconciles: {
     type: "counter",
-    help: "Reconciles by their result",
+    help: "Reconciles by result",
     labels: ["controller", "result"],
   },
   kube_reconciles_at_work: {
     type: "gauge",
-    help: "Reconciles that are at work",
+    help: "Running reconciles",
     labels: ["controller"],
   },
   kube_reconciles_overdue: {
@@ -46,13 +46,13 @@ export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   },
   kube_reconcile_seconds: {
     type: "histogram",
-    help: "How long reconciles took",
+    help: "Duration of reconciles",
     labels: ["controller", "result"],
     buckets: short,
   },
   kube_reflector_lists: {
     type: "counter",
-    help: "Lists of all objects; more than one a start means that a watch had a gap",
+    help: "Lists of all objects; more than one per start means that a watch had a gap",
     labels: ["resource"],
   },
   kube_reflector_failures: {
@@ -62,31 +62,31 @@ export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   },
   kube_reflector_watch_seconds: {
     type: "histogram",
-    help: "How long watches lasted",
+    help: "Duration of watches",
     labels: ["resource"],
     buckets: long,
   },
   kube_request_seconds: {
     type: "histogram",
-    help: "From a request to the beginning of its answer",
+    help: "Time from a request to the start of its answer",
     labels: ["method", "status"],
     buckets: short,
   },
   kube_request_retries: {
     type: "counter",
-    help: "Requests that the server asked to repeat",
+    help: "Requests that the server asked to retry",
     labels: ["method", "status"],
   },
   kube_leading: { type: "gauge", help: "Whether this process holds the lease", labels: ["lease"] },
   kube_leases_lost: { type: "counter", help: "Leases that were lost", labels: ["lease"] },
   kube_lease_overruns: {
     type: "counter",
-    help: "Times that work went on although its lease was over",
+    help: "How often work continued after its lease had expired",
     labels: ["lease"],
   },
   kube_lease_renewals: {
     type: "counter",
-    help: "Renewals by their outcome",
+    help: "Renewals by outcome",
     labels: ["lease", "outcome"],
   },
   kube_events_dropped: {
@@ -96,7 +96,7 @@ export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   },
   kube_expectations_expired: {
     type: "counter",
-    help: "Writes that no watch has shown in time",
+    help: "Writes that no watch showed in time",
     labels: [],
   },
 };

@@ -12,7 +12,7 @@ import { prometheusMetrics, watchAges } from "./prometheus.ts";
 
 const things = defineResource({ version: "v1", plural: "things", kind: "Thing" });
 
-test("a controller is seen from outside: queue, reconciles, lists and the age of its watches", async () => {
+test("metrics show a controller's queue, reconciles, lists and the age of its watches", async () => {
   const registry = new Registry();
   const metrics = prometheusMetrics(registry);
   const clock = new ManualClock();
@@ -51,7 +51,7 @@ test("a controller is seen from outside: queue, reconciles, lists and the age of
   await running;
 });
 
-test("names that are not known work, and labels that are not known do no harm", async () => {
+test("unknown metric names work, and unknown labels do no harm", async () => {
   const registry = new Registry();
   const metrics = prometheusMetrics(registry);
   metrics.count("libvirt_events_dropped", { type: "x" });
@@ -62,7 +62,7 @@ test("names that are not known work, and labels that are not known do no harm", 
   expect(text).toContain("pause_seconds_sum 2");
 });
 
-test("every metric of this package is defined, and nothing else is", () => {
+test("every metric of this package is defined, and no others", () => {
   const folder = new URL("..", import.meta.url);
   const told = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^metrics\//.test(file))

@@ -40,7 +40,7 @@ export function prometheusMetrics(registry: Registry): Metrics {
 export function watchAges(registry: Registry, controllers: readonly Controller[]): void {
   new Gauge({
     name: "kube_watch_blind_seconds",
-    help: "Seconds since a watch last heard its server",
+    help: "Seconds since a watch last heard from its server",
     labelNames: ["controller", "watch"],
     registers: [registry],
     collect() {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Lane } from "./lane.ts";
 
-test("what is removed from the middle is not met at the front", () => {
+test("an item removed from the middle does not appear at the front", () => {
   const lane = new Lane<{ n: number }>();
   const [one, two, three] = [{ n: 1 }, { n: 2 }, { n: 3 }];
   for (const item of [one, two, three]) lane.push(item);
@@ -13,7 +13,7 @@ test("what is removed from the middle is not met at the front", () => {
   expect([lane.peek(), lane.size]).toEqual([undefined, 0]);
 });
 
-test("it keeps its order over many items, also where it is never empty", () => {
+test("keeps its order over many items, even if it is never empty", () => {
   const lane = new Lane<{ n: number }>();
   for (let n = 0; n < 100; n++) lane.push({ n });
   for (let n = 0; n < 10_000; n++) {

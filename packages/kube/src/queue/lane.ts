@@ -30,7 +30,7 @@ export class Lane<T extends object> {
     if (place === undefined) return;
     this.#places.delete(item);
     this.#slots[place] = undefined;
-    // What was taken is given back in large pieces, so that a lane that is never empty does not grow for ever.
+    // What was taken is given back in large pieces, so that a lane that is never empty does not grow forever.
     if (this.#head > 1024 && this.#head * 2 > this.#slots.length) this.#compact();
   }
 

@@ -2,7 +2,7 @@ import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
 import { createRateLimiter } from "./rate-limiter.ts";
 
-test("each failure of a key doubles its delay, up to the longest one", () => {
+test("each failure of a key doubles its delay, up to a maximum", () => {
   const limiter = createRateLimiter({ clock: new ManualClock(), firstDelay: 5, lastDelay: 30 });
   const delays = [1, 2, 3, 4, 5].map(() => limiter.delay("a"));
   expect(delays).toEqual([5, 10, 20, 30, 30]);
@@ -11,7 +11,7 @@ test("each failure of a key doubles its delay, up to the longest one", () => {
   expect([limiter.failures("a"), limiter.delay("a")]).toEqual([0, 5]);
 });
 
-test("many keys that fail at once share one bucket, which fills again", async () => {
+test("many keys that fail at once share one bucket, which refills", async () => {
   const clock = new ManualClock();
   const limiter = createRateLimiter({ clock, firstDelay: 1, perSecond: 10, burst: 3 });
   const keys = ["a", "b", "c", "d", "e"];
@@ -20,7 +20,7 @@ test("many keys that fail at once share one bucket, which fills again", async ()
   expect(limiter.delay("f")).toBe(1);
 });
 
-test("a key that has failed for days still has a delay that is a number", () => {
+test("the delay of a key that has failed for days is still a number", () => {
   const limiter = createRateLimiter({ clock: new ManualClock(), perSecond: 1e9 });
   for (let failure = 0; failure < 5_000; failure++) limiter.delay("a");
   expect(limiter.delay("a")).toBe(300_000);

@@ -135,7 +135,7 @@ async function doBoth(
   }
 }
 
-test("whatever is done to it, it hands out what the naive model hands out", async () => {
+test("hands out the same keys as a naive model, whatever is done to it", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const clock = new VirtualClock();
@@ -227,7 +227,7 @@ class Workers {
   }
 }
 
-/** Throws where an update is lost, or two workers have one key. */
+/** Throws if an update is lost, or two workers have one key. */
 async function workThrough(queue: Queue, all: readonly Step[]): Promise<void> {
   const workers = new Workers(queue);
   for (const step of all) {
@@ -240,14 +240,14 @@ async function workThrough(queue: Queue, all: readonly Step[]): Promise<void> {
 
 const works = (make: () => Queue) => fc.asyncProperty(steps, (all) => workThrough(make(), all));
 
-test("no update is lost and no key is at two workers", async () => {
+test("no update is lost, and no key is with two workers", async () => {
   await fc.assert(
     works(() => new WorkQueue()),
     { numRuns: 1_000 },
   );
 });
 
-test("the control: a queue that does not mark keys that are added while they are taken loses an update", async () => {
+test("control: a queue that does not mark keys added while they are taken loses an update", async () => {
   const { failed, errorInstance } = await fc.check(
     works(() => new ForgetfulQueue()),
     { numRuns: 1_000 },
@@ -255,7 +255,7 @@ test("the control: a queue that does not mark keys that are added while they are
   expect([failed, String(errorInstance)]).toEqual([true, expect.stringContaining("was lost")]);
 });
 
-test("the control: a queue that does not know what is taken gives one key to two workers", async () => {
+test("control: a queue that does not track taken keys gives one key to two workers", async () => {
   const { failed, errorInstance } = await fc.check(
     works(() => new CarelessQueue()),
     { numRuns: 1_000 },

@@ -14,13 +14,13 @@ async function takeAll(queue: WorkQueue): Promise<string[]> {
   return keys;
 }
 
-test("a key that waits is not added twice", async () => {
+test("a waiting key is not added twice", async () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a"]) queue.add(key);
   expect(await takeAll(queue)).toEqual(["a", "b"]);
 });
 
-test("a key that is added while it is taken is taken again after done, and not before", async () => {
+test("a key added while it is taken is handed out again after done, and not before", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   expect(await queue.get()).toBe("a");
@@ -31,7 +31,7 @@ test("a key that is added while it is taken is taken again after done, and not b
   expect(await takeAll(queue)).toEqual(["a"]);
 });
 
-test("whoever waits for a key gets it, the first one first", async () => {
+test("waiting takers get keys in the order in which they asked", async () => {
   const queue = new WorkQueue();
   const takers = [queue.get(), queue.get()];
   queue.add("a");
@@ -40,7 +40,7 @@ test("whoever waits for a key gets it, the first one first", async () => {
   expect(queue.taken).toBe(2);
 });
 
-test("a signal ends the wait of one taker and loses no key", async () => {
+test("a signal ends one taker's wait and loses no key", async () => {
   const queue = new WorkQueue();
   const stop = new AbortController();
   const first = queue.get({ signal: stop.signal });
@@ -51,7 +51,7 @@ test("a signal ends the wait of one taker and loses no key", async () => {
   expect(await second).toBe("a");
 });
 
-test("a delay is kept, and of two delays of a key the earlier one counts", async () => {
+test("a delay is kept, and the earlier of two delays for a key counts", async () => {
   const clock = new ManualClock();
   const queue = new WorkQueue({ clock });
   queue.addAfter("a", 500);
@@ -69,7 +69,7 @@ test("a delay is kept, and of two delays of a key the earlier one counts", async
   expect(clock.pending).toBe(0);
 });
 
-test("a priority is a head start, so that nothing waits for ever", async () => {
+test("a priority is a head start, so nothing waits forever", async () => {
   const clock = new ManualClock();
   const queue = new WorkQueue({ clock, headStart: 1_000 });
   queue.add("low", "low");
@@ -78,7 +78,7 @@ test("a priority is a head start, so that nothing waits for ever", async () => {
   queue.add("high", "high");
   expect(await queue.get()).toBe("high");
   const taken: (string | undefined)[] = [];
-  // More than can be done comes in for ever: one a step, and one is taken a step.
+  // More than can be done comes in forever: one a step, and one is taken a step.
   for (let step = 0; step < 40; step++) {
     queue.add(`urgent-${step}`, "high");
     await clock.pass(100);
@@ -89,7 +89,7 @@ test("a priority is a head start, so that nothing waits for ever", async () => {
   expect(taken.indexOf("normal")).toBeLessThan(taken.indexOf("low"));
 });
 
-test("a key that waits is moved up by a higher priority", async () => {
+test("a higher priority moves a waiting key up", async () => {
   const queue = new WorkQueue({ clock: new ManualClock() });
   queue.add("a");
   queue.add("b");
@@ -98,7 +98,7 @@ test("a key that waits is moved up by a higher priority", async () => {
   expect(await takeAll(queue)).toEqual(["b", "a"]);
 });
 
-test("a key that is added without end does not keep others waiting", async () => {
+test("a key that is added over and over does not starve the others", async () => {
   const queue = new WorkQueue();
   queue.add("hot");
   queue.add("other");
@@ -130,7 +130,7 @@ test("a key that fails waits twice as long each time, until it is forgotten", as
   expect(queue.failures("a")).toBe(1);
 });
 
-test("a server's wish to wait for longer is honoured", async () => {
+test("a longer wait that the server asks for is honoured", async () => {
   const clock = new ManualClock();
   const queue = new WorkQueue({ clock });
   queue.addRateLimited("a", { atLeast: 2_000 });
@@ -140,7 +140,7 @@ test("a server's wish to wait for longer is honoured", async () => {
   expect(queue.length).toBe(1);
 });
 
-test("after a shutdown nothing is added or handed out, and it ends when what was taken is done", async () => {
+test("after a shutdown nothing is added or handed out, and it ends when all taken keys are done", async () => {
   const clock = new ManualClock();
   const queue = new WorkQueue({ clock });
   for (const key of ["a", "b"]) queue.add(key);
@@ -160,7 +160,7 @@ test("after a shutdown nothing is added or handed out, and it ends when what was
   expect(await queue.get()).toBeUndefined();
 });
 
-test("a shutdown that drains hands out what waits, updates that came in time as well", async () => {
+test("a draining shutdown hands out waiting keys, including updates that came in time", async () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b"]) queue.add(key);
   await queue.get();
@@ -173,20 +173,20 @@ test("a shutdown that drains hands out what waits, updates that came in time as 
   expect(await queue.get()).toBeUndefined();
 });
 
-test("a shutdown lets go of whoever waits", async () => {
+test("a shutdown releases waiting takers", async () => {
   const queue = new WorkQueue();
   const taker = queue.get();
   await queue.shutDown({ drain: true });
   expect(await taker).toBeUndefined();
 });
 
-test("done without get is a mistake that is told", () => {
+test("done without get is an error", () => {
   const queue = new WorkQueue();
   queue.add("a");
-  expect(() => queue.done("a")).toThrow(/done\("a"\): nobody has taken this key/);
+  expect(() => queue.done("a")).toThrow(/done\("a"\): this key is not taken/);
 });
 
-test("depth, waits and retries are told", async () => {
+test("depth, waits and retries are measured", async () => {
   const clock = new ManualClock();
   const told: unknown[] = [];
   const metrics = {

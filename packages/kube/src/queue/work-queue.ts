@@ -21,7 +21,7 @@ export interface WorkQueueOptions extends Observers {
   readonly rateLimiter?: RateLimiter | undefined;
   /**
    * What a priority is worth, in milliseconds: a key of high priority is taken before normal ones that were added up to
-   * so long before it, and those before low ones likewise. Nothing waits for ever. By default ten seconds.
+   * so long before it, and those before low ones likewise. Nothing waits forever. By default ten seconds.
    */
   readonly headStart?: number | undefined;
 }
@@ -84,7 +84,7 @@ export class WorkQueue {
     });
   }
 
-  /** Keys that wait to be taken; those with a delay that is not over are not among them. */
+  /** Keys waiting to be taken; those with a delay that is not over are not among them. */
   get length(): number {
     return this.#lanes.high.size + this.#lanes.normal.size + this.#lanes.low.size;
   }
@@ -176,7 +176,7 @@ export class WorkQueue {
     if (item?.state !== "taken") {
       throw new KubeError(
         "KUBE_INPUT_INVALID",
-        `done("${key}"): nobody has taken this key; call done once for each key that get returns`,
+        `done("${key}"): this key is not taken; call done once for each key that get returns`,
         { path: "done" },
       );
     }

@@ -1,7 +1,7 @@
 const decimal = /^[1-9][0-9]*$/;
 
 /**
- * Compares two resource versions: negative if the first is older. Undefined where they are not decimal
+ * Compares two resource versions: negative if the first is older. Undefined if they are not decimal
  * numbers, as those of the server itself and of CRDs are: then only equality means something.
  */
 export function compareVersions(one: string, other: string): number | undefined {

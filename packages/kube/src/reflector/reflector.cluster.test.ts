@@ -97,7 +97,7 @@ async function churn(namespace: string, rounds: number): Promise<void> {
   }
 }
 
-test("a connection that is cut in the middle of a line loses nothing", async () => {
+test("a connection cut in the middle of a line loses nothing", async () => {
   const namespace = "cut";
   await createNamespace(direct, namespace);
   const { proxy, client } = await proxied();
@@ -113,7 +113,7 @@ test("a connection that is cut in the middle of a line loses nothing", async () 
   expect(events.filter((type) => type === "init")).toHaveLength(1);
 });
 
-test("a line that cannot be read is told, and all is listed again", async () => {
+test("an unreadable line is reported, and everything is listed again", async () => {
   const namespace = "unreadable";
   await createNamespace(direct, namespace);
   const { proxy, client } = await proxied();
@@ -128,7 +128,7 @@ test("a line that cannot be read is told, and all is listed again", async () => 
   expect(events.filter((type) => type === "init").length).toBeGreaterThan(1);
 });
 
-test("lines that come twice, late or out of order never take a cache back", async () => {
+test("lines that arrive twice, late or out of order never take a cache back", async () => {
   const namespace = "duplicates";
   await createNamespace(direct, namespace);
   const { proxy, client } = await proxied();
@@ -166,7 +166,7 @@ test("lines that come twice, late or out of order never take a cache back", asyn
   expect(events.filter((type) => type === "init").length).toBeGreaterThan(1);
 });
 
-test("a connection that has fallen silent is noticed; without looking at it, nobody would", async () => {
+test("a silent connection is noticed; control: without the check, it is not", async () => {
   const namespace = "stalled";
   await createNamespace(direct, namespace);
   const { proxy, client } = await proxied();
@@ -177,11 +177,11 @@ test("a connection that has fallen silent is noticed; without looking at it, nob
   proxy.fault = (text) => (proxy.watches > 2 ? [`${text}\n`] : []);
   await direct.create(configMaps, configMap(namespace, "unseen", "1"));
   await expectCurrent(watched.cache, namespace);
-  expect(watched.warnings.join("\n")).toContain("no word from the server");
+  expect(watched.warnings.join("\n")).toContain("nothing from the server");
   expect(control.cache.get({ namespace, name: "unseen" })).toEqual({ state: "absent" });
 });
 
-test("an API server that is killed and started again is found again, and nothing is lost", async () => {
+test("finds an API server again that was killed and restarted, and loses nothing", async () => {
   const namespace = "killed";
   await createNamespace(direct, namespace);
   await direct.create(configMaps, configMap(namespace, "before", "1"));
@@ -198,7 +198,7 @@ test("an API server that is killed and started again is found again, and nothing
   expect(reflector.blindFor()).toBeLessThan(60_000);
 }, 120_000);
 
-test("a version that was compacted away leads to a new list, which finds what has ended", async () => {
+test("a compacted version leads to a new list, which finds what was deleted", async () => {
   const namespace = "compacted";
   await createNamespace(direct, namespace);
   for (const name of ["gone", "kept"]) {
@@ -228,7 +228,7 @@ test("a version that was compacted away leads to a new list, which finds what ha
   await server.startAgain();
 }, 180_000);
 
-test("10,000 objects come in pages, each once", async () => {
+test("10,000 objects arrive in pages, each once", async () => {
   const namespace = "many";
   const count = 10_000;
   await createNamespace(direct, namespace);
@@ -243,7 +243,7 @@ test("10,000 objects come in pages, each once", async () => {
   expect(warnings).toEqual([]);
 }, 300_000);
 
-test("a list is asked for as a stream, and in pages where the server cannot end one", async () => {
+test("a list is requested as a stream, and in pages where the server cannot end the stream", async () => {
   const namespace = "streamed";
   await createNamespace(direct, namespace);
   await direct.create(configMaps, configMap(namespace, "a", "1"));
@@ -252,5 +252,5 @@ test("a list is asked for as a stream, and in pages where the server cannot end 
   await direct.create(configMaps, configMap(namespace, "b", "1"));
   await expectCurrent(cache, namespace);
   // With an etcd that can tell its progress there is nothing to warn of.
-  for (const warning of warnings) expect(warning).toMatch(/Too large resource|no word from/);
+  for (const warning of warnings) expect(warning).toMatch(/Too large resource|nothing from/);
 });

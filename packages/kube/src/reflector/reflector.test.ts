@@ -71,7 +71,7 @@ function run(script: readonly Scripted[], options: Partial<ReflectorOptions<Kube
   return { scripted, clock, told, warnings, counted, reflector, stop, running };
 }
 
-test("the objects that exist are the beginning of the watch", async () => {
+test("the watch begins with the objects that exist", async () => {
   const { scripted, clock, told } = run([
     { watch: [added("b", "7"), added("a", "5"), bookmark("9", true), added("c", "10")] },
   ]);
@@ -107,7 +107,7 @@ test("a server that never ends its list is asked for pages", async () => {
   expect(told).toEqual(["init", "apply a", "init", "apply a", "initDone"]);
 });
 
-test("a list whose stream breaks again and again is asked for in pages", async () => {
+test("a list whose stream breaks repeatedly is requested in pages", async () => {
   const broken = { watch: [added("a", "1")], end: reset };
   const { clock, told, scripted } = run([broken, broken, broken, page([object("a", "1")])]);
   await clock.pass(10_000);
@@ -115,7 +115,7 @@ test("a list whose stream breaks again and again is asked for in pages", async (
   expect(told.slice(-3)).toEqual(["init", "apply a", "initDone"]);
 });
 
-test("a broken connection is resumed from the last version, that of a bookmark too", async () => {
+test("a broken connection resumes from the last version, including a bookmark's", async () => {
   const { scripted, clock, told } = run([
     { watch: [bookmark("9", true), added("a", "10"), bookmark("20")], end: reset },
     { watch: [added("b", "21")] },
@@ -131,7 +131,7 @@ test.each([
   ["a version that the server does not know", tooLarge],
   ["a line that cannot be read", new KubeError("KUBE_ANSWER_INVALID", "not JSON")],
   ["a refusal", new KubeError("KUBE_STATUS", "forbidden", { status: 403 })],
-])("%s leads to a new list, and is told", async (_what, end) => {
+])("%s leads to a new list and is reported", async (_what, end) => {
   const { clock, told, warnings, counted } = run([
     { watch: [added("a", "1"), bookmark("9", true)], end },
     { watch: [added("b", "10"), bookmark("11", true)] },
@@ -143,7 +143,7 @@ test.each([
   expect(counted).toContain("kube_reflector_failures");
 });
 
-test("a line out of order leads to a new list; one that comes twice is told once", async () => {
+test("a line out of order leads to a new list; a repeated line is reported once", async () => {
   const { clock, told, warnings } = run([
     { watch: [bookmark("9", true), added("a", "10"), added("a", "10"), added("b", "8")] },
     { watch: [bookmark("12", true)] },
@@ -159,17 +159,17 @@ test("versions that are not numbers are not compared", async () => {
   expect(told).toEqual(["init", "initDone", "apply a", "apply b"]);
 });
 
-test("a connection on which nothing comes for two minutes is given up and resumed", async () => {
+test("a connection that is silent for two minutes is closed and resumed", async () => {
   const { scripted, clock, warnings } = run([{ watch: [bookmark("9", true)] }, { watch: [] }]);
   await clock.pass(119_000);
   expect(scripted.watches).toHaveLength(1);
   await clock.pass(2_000);
   expect(scripted.watches).toHaveLength(2);
   expect(scripted.watches[1]).toMatchObject({ resourceVersion: "9" });
-  expect(warnings[0]).toContain("no word from the server");
+  expect(warnings[0]).toContain("nothing from the server");
 });
 
-test("a consumer that takes long is not mistaken for a silent server", async () => {
+test("a slow consumer is not mistaken for a silent server", async () => {
   const scripted = new ScriptedClient([{ watch: [bookmark("9", true), added("a", "10")] }]);
   const clock = new ManualClock();
   const stop = new AbortController();
@@ -184,7 +184,7 @@ test("a consumer that takes long is not mistaken for a silent server", async () 
   expect(await events.next()).toEqual({ done: true, value: undefined });
 });
 
-test("failures are tried again ever more slowly, up to a limit, and for ever", async () => {
+test("failures are retried forever, with growing delays up to a limit", async () => {
   const fail = new KubeError("KUBE_CONNECTION", "refused");
   const { scripted, clock } = run(
     Array.from({ length: 200 }, () => ({ fail })),
@@ -206,14 +206,14 @@ test("failures are tried again ever more slowly, up to a limit, and for ever", a
   expect(scripted.lists.length).toBeGreaterThan(160);
 });
 
-test("a server that ends each watch at once is not stormed", async () => {
+test("a server that ends each watch at once is not flooded", async () => {
   const watch = { watch: [bookmark("9", true)], end: "regular" } as const;
   const { scripted, clock } = run(Array.from({ length: 1_000 }, () => watch));
   await clock.pass(60_000);
   expect(scripted.watches.length).toBeLessThan(10);
 });
 
-test("the server's Retry-After is waited for", async () => {
+test("the server's Retry-After is honoured", async () => {
   const busy = new KubeError("KUBE_STATUS", "busy", { status: 429, retryAfterSeconds: 60 });
   const { scripted, clock } = run([{ fail: busy }, { watch: [] }]);
   await clock.pass(59_000);
@@ -222,7 +222,7 @@ test("the server's Retry-After is waited for", async () => {
   expect(scripted.watches).toHaveLength(2);
 });
 
-test("a list whose pages expire starts over, in the end without pages", async () => {
+test("a list whose pages expire starts over, and finally without pages", async () => {
   const { scripted, clock, told } = run(
     [
       page([object("a", "1")], "next"),
@@ -238,7 +238,7 @@ test("a list whose pages expire starts over, in the end without pages", async ()
   expect(scripted.lists.at(-1)?.limit).toBeUndefined();
 });
 
-test("managed fields are dropped; a transform of one's own takes their place", async () => {
+test("managed fields are dropped; a custom transform replaces that", async () => {
   const managed = { metadata: { name: "a", resourceVersion: "1", managedFields: [{}] } };
   const script = () => [
     { list: { items: [structuredClone(managed)], metadata: { resourceVersion: "2" } } },
@@ -259,7 +259,7 @@ test("managed fields are dropped; a transform of one's own takes their place", a
   ]);
 });
 
-test("it says for how long it has heard nothing", async () => {
+test("reports how long it has heard nothing", async () => {
   const watch = [bookmark("9", true)];
   const { clock, reflector } = run([{ watch, end: reset }], { silenceLimit: 1e9 });
   await clock.pass(1_000);
@@ -268,7 +268,7 @@ test("it says for how long it has heard nothing", async () => {
   expect(reflector.blindFor()).toBe(601_000);
 });
 
-test("a second consumer is refused", async () => {
+test("a second consumer is rejected", async () => {
   const { reflector, clock } = run([{ watch: [] }]);
   await clock.pass(0);
   await expect(reflector[Symbol.asyncIterator]().next()).rejects.toThrow("one consumer");

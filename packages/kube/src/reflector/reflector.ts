@@ -162,7 +162,7 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
       this.#streamTries = isRefused ? 0 : this.#streamTries - 1;
     }
     if (!guard.isSilent) return error;
-    const message = `no word from the server for ${guard.limit} ms; the connection is given up`;
+    const message = `nothing from the server for ${guard.limit} ms; closing the connection`;
     return new KubeError("KUBE_TIMEOUT", message, { cause: error });
   }
 
@@ -189,7 +189,7 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
     const code = isKubeError(error) ? error.code : "other";
     this.#metrics.count("kube_reflector_failures", { ...this.#label, code });
     const details = { ...this.#label, error: describeError(error), next };
-    this.#log.warn(details, "a list or watch failed and is made again");
+    this.#log.warn(details, "a list or watch failed; retrying");
     return ((isKubeError(error) && error.retryAfterSeconds) || 0) * 1_000;
   }
 }

@@ -20,7 +20,7 @@ test("namespaces are spread evenly", () => {
   expect(Math.max(...counts)).toBeLessThan(1_100);
 });
 
-test("whoever has too many releases, whoever has too few takes what is free", () => {
+test("a member with too many shards releases some, and one with too few takes free ones", () => {
   const view = { shards: 5, identity: "b", members: ["a", "b"], held: [0, 1, 2], free: [] };
   expect(planShards(view)).toEqual({ take: [], release: [2] });
   expect(planShards({ ...view, held: [0], free: [0, 3, 4] })).toEqual({ take: [4], release: [] });
@@ -30,7 +30,7 @@ test("whoever has too many releases, whoever has too few takes what is free", ()
   });
 });
 
-test("members that agree on who is alive come to hold every shard once, evenly, and then rest", () => {
+test("members that agree on who is alive end up holding every shard once, evenly, and then rest", () => {
   const count = fc.integer({ min: 1, max: 20 });
   const start = fc.array(fc.nat({ max: 6 }), { minLength: 20, maxLength: 20 });
   fc.assert(

@@ -30,7 +30,7 @@ function join(identity: string) {
   return { working, stop, running };
 }
 
-test("members share the shards at a real API server; those of one that leaves go to the other", async () => {
+test("members share the shards at a real API server, and the shards of a member that leaves go to the other", async () => {
   const limit = { timeout: 30_000, interval: 100 };
   const one = join("one");
   await expect.poll(() => one.working.size, limit).toBe(4);

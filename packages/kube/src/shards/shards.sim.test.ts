@@ -69,7 +69,7 @@ class World {
 const sizes = (members: readonly { readonly working: ReadonlySet<number> }[]): number[] =>
   members.map(({ working }) => working.size).sort();
 
-test("members share the shards, those of one that dies move, and one that comes gets its part", async () => {
+test("members share the shards; those of a dead member move, and a new member gets its share", async () => {
   const world = new World(8);
   const [one, two, three] = [world.join(1), world.join(2), world.join(3)];
   await world.clock.pass(60_000);
@@ -94,7 +94,7 @@ test("members share the shards, those of one that dies move, and one that comes 
   expect(world.violations).toEqual([]);
 });
 
-test("the lease of a member that died is removed in the end", async () => {
+test("the lease of a dead member is eventually removed", async () => {
   const world = new World(2);
   const [one, two] = [world.join(1), world.join(2)];
   await world.clock.pass(20_000);
@@ -124,7 +124,7 @@ test("work that throws ends the member, and its shards go to others", async () =
   expect(one.working.size).toBe(3);
 });
 
-test("a number of shards that makes no sense is refused", () => {
+test("rejects an invalid number of shards", () => {
   const options = { client: new MemoryClient(), namespace: "default", name: "demo" };
   expect(() => new Shards({ ...options, shards: 0 })).toThrow(/shards is 0; it must be 1 or more/);
 });
@@ -139,7 +139,7 @@ const faults = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test("whatever freezes or is cut off, never two members are at one shard, and afterwards all are worked on", async () => {
+test("whatever freezes or is cut off, two members never hold one shard, and afterwards every shard is held", async () => {
   await fc.assert(
     fc.asyncProperty(faults, async (all) => {
       const world = new World(5);

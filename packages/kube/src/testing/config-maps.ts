@@ -38,7 +38,7 @@ export async function forEach(
   await Promise.all(Array.from({ length: 16 }, work));
 }
 
-/** Names and versions of what there is, for comparing what is known with what is. */
+/** Names and versions of all objects, to compare them with a cache. */
 export function versionsOf(objects: readonly KubeObject[]): string[] {
   return objects
     .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)

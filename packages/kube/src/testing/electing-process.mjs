@@ -4,8 +4,8 @@ import { Election } from "@virtkit/kube/election";
 
 /**
  * A candidate for a lease, as a program: `electing-process.mjs KUBECONFIG NAMESPACE LEASE IDENTITY FILE careful|trusting`.
- * While it leads it writes the moment of each act to the file, with its identity and term. A careful one checks its
- * lease before each act, a trusting one waits for its signal alone.
+ * While it leads, it writes the time of each action to the file, with its identity and term. A careful candidate checks its
+ * lease before each action; a trusting one only waits for its signal.
  */
 const [kubeconfig = "", namespace = "", name = "", identity = "", file = "", way] =
   process.argv.slice(2);
@@ -24,7 +24,7 @@ const election = new Election({ client, namespace, name, identity, ...times });
 const work = async (leadership) => {
   term++;
   while (!leadership.signal.aborted) {
-    // Before the check: whoever is frozen right after it was allowed to act at this moment.
+    // Before the check: a process that is frozen right after it was allowed to act at this time.
     const now = process.hrtime.bigint();
     if (way === "careful" && !leadership.isHeld()) break;
     appendFileSync(file, `${JSON.stringify({ now: String(now), identity, term })}\n`);

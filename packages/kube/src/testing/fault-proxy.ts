@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { realClock } from "@virtkit/api/clock";
 import type { Connection } from "../client/connection.ts";
 import { LineSplitter } from "../client/line-splitter.ts";
+import { RequestScope } from "../client/request-scope.ts";
 import { Transport } from "../client/transport.ts";
 
 /** What happens to the lines of a watch; `undefined` in between: the connection is cut there. */
@@ -12,7 +13,7 @@ export type LineFault = (
 
 const untouched: LineFault = (line) => [`${line}\n`];
 
-/** Stands between a client and an API server, and does to the watches what networks and proxies do. */
+/** A proxy between a client and an API server, which does to watches what networks and proxies do. */
 export class FaultProxy implements AsyncDisposable {
   /** By default nothing. */
   fault: LineFault = untouched;
@@ -25,10 +26,10 @@ export class FaultProxy implements AsyncDisposable {
   readonly #stop = new AbortController();
 
   private constructor(target: Connection) {
-    this.#target = new Transport(target, realClock);
+    this.#target = new Transport(target, realClock, 2 ** 28);
     this.#server = createServer((request, response) => {
       this.#forward(request, response).catch(
-        // The client or the server has left: so does the other side.
+        // The client or the server has closed its side, so the other one is closed, too.
         () => response.destroy(),
       );
     });
@@ -50,7 +51,7 @@ export class FaultProxy implements AsyncDisposable {
     return { server: `http://127.0.0.1:${port}`, credentials: async () => ({}) };
   }
 
-  /** Ends all connections, and takes no new ones until it is healed. */
+  /** Ends all connections, and accepts no new ones until it is healed. */
   goDown(): void {
     this.#isDown = true;
     for (const socket of this.#sockets) socket.destroy();
@@ -77,7 +78,9 @@ export class FaultProxy implements AsyncDisposable {
     response.once("close", () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
     const headers = { accept: "application/json" };
-    const answer = await this.#target.send({ method, path: url, headers, isWatch }, signal);
+    using scope = new RequestScope(url, realClock, 60_000, signal);
+    const answer = await this.#target.open({ method, path: url, headers }, scope);
+    scope.started();
     response.writeHead(answer.statusCode ?? 500, { "content-type": "application/json" });
     response.flushHeaders();
     if (!isWatch || answer.statusCode !== 200) {

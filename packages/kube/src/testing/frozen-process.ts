@@ -11,7 +11,7 @@ export interface Latency {
 }
 
 /**
- * A process that can be frozen, as by SIGSTOP: its clock goes on, but no timer of it fires and no answer reaches it.
+ * A process that can be frozen, as by SIGSTOP: its clock continues, but none of its timers fires and no answer reaches it.
  * When it thaws, answers come first and timers afterwards, the order that is worst for whoever relies on timers.
  */
 export class FrozenProcess implements Clock {
@@ -53,7 +53,7 @@ export class FrozenProcess implements Clock {
         else this.#clock.setTimeout(resolve, milliseconds);
       });
     return {
-      // What was sent is on its way, whatever becomes of the process.
+      // What was sent is on its way, whatever happens to the process.
       before: async () => {
         const { there, isCut } = latency();
         await wait(there);
@@ -74,7 +74,7 @@ export class FrozenProcess implements Clock {
     this.isFrozen = false;
     for (const answer of this.#answers.splice(0)) answer();
     for (const fire of this.#late.splice(0)) {
-      // As in Node: what a callback resolves goes on before the next callback.
+      // As in Node: what a callback resolves continues before the next callback.
       await new Promise<void>((resolve) => {
         setImmediate(resolve);
       });

@@ -6,7 +6,7 @@ import { HttpClient, type HttpClientOptions } from "../client/http-client.ts";
 /** What a server does with a request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** An HTTP server on loopback that answers as it is told, for one test, and a client of it. */
+/** An HTTP server on loopback for one test, which gives the answers that the test sets, and a client of it. */
 export async function localServer(
   handle: Handler,
   options: HttpClientOptions = {},

@@ -30,7 +30,7 @@ export interface MemoryRequest {
 export interface Behaviour {
   /** Before a request has an effect. */
   readonly before?: (request: MemoryRequest) => Promise<void> | void;
-  /** After it had one, and before the answer. */
+  /** After it took effect, and before the answer. */
   readonly after?: (request: MemoryRequest) => Promise<void> | void;
 }
 
@@ -66,7 +66,7 @@ export class MemoryStore {
   }
 }
 
-/** A client of a {@link MemoryStore}: enough of an API server for this package's tests, with a network of its own. */
+/** A client of a {@link MemoryStore}: enough of an API server for this package's tests, with its own network. */
 export class MemoryClient implements KubeClient {
   readonly store: MemoryStore;
   readonly #behaviour: Behaviour;
@@ -250,7 +250,7 @@ function failure(status: number, reason: string, message: string): KubeError {
   return new KubeError("KUBE_STATUS", message, { status, reason });
 }
 
-/** As kube-apiserver does it: a test for null passes where there is nothing. */
+/** As in kube-apiserver: a test for null passes if there is no value. */
 function applyOperation(document: object, operation: JsonPatchOperation): void {
   const parts = operation.path
     .split("/")

@@ -7,7 +7,7 @@ import { startApiServer } from "../../../../tools/cluster/api-server.mjs";
 import type { Connection } from "../client/connection.ts";
 import { HttpClient, type HttpClientOptions } from "../client/http-client.ts";
 
-/** How the kubeconfig of a server under test says who one is. */
+/** How the kubeconfig of a server under test identifies its user. */
 export async function connectionOf(kubeconfig: string): Promise<Connection> {
   const { clusters, users } = JSON.parse(await readFile(kubeconfig, "utf8"));
   const ca = await readFile(clusters[0].cluster["certificate-authority"]);
@@ -24,7 +24,7 @@ export async function sharedClient(options: HttpClientOptions = {}): Promise<Htt
   return new HttpClient(await connectionOf(kubeconfig), options);
 }
 
-/** A kube-apiserver and an etcd of one test file's own, which it may hurt. */
+/** A kube-apiserver and an etcd of one test file, which it may break. */
 export class RealApiServer implements AsyncDisposable {
   readonly connection: Connection;
   /** Path of a kubeconfig, for other processes. */
@@ -65,7 +65,7 @@ export class RealApiServer implements AsyncDisposable {
     return new HttpClient(this.connection, options);
   }
 
-  /** Ends it without a word to anybody, and waits until it is gone. */
+  /** Kills it, and waits until it is gone. */
   async kill(): Promise<void> {
     const pid = Number(await readFile(`${this.#folder}/pid`, "utf8"));
     process.kill(pid, "SIGKILL");
@@ -80,7 +80,7 @@ export class RealApiServer implements AsyncDisposable {
     this.#again = launch();
     const client = this.client();
     const isReady = () => {
-      // It ends at once if somebody's connection has its port at the moment.
+      // It ends at once if another connection uses its port at the moment.
       if (this.#again?.exitCode !== null) this.#again = launch();
       return client.request({ path: "/readyz" }).then(
         () => true,
@@ -90,10 +90,10 @@ export class RealApiServer implements AsyncDisposable {
     };
     const ready = await until(isReady, { interval: 100, timeout: 60_000 });
     client.close();
-    if (!ready) throw new Error("the API server that was started again is not ready");
+    if (!ready) throw new Error("the restarted API server is not ready");
   }
 
-  /** Lets etcd forget all versions but the current ones. */
+  /** Makes etcd discard all versions except the current ones. */
   async compact(): Promise<void> {
     const servers = this.#args.find((arg) => arg.startsWith("--etcd-servers="));
     const etcd = new HttpClient({

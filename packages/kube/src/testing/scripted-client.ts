@@ -19,7 +19,7 @@ export type Scripted =
     }
   | { readonly fail: KubeError };
 
-/** Plays one list or watch after the other, and remembers what was asked. After the last one it is silent. */
+/** Plays one list or watch after another, and records the requests. After the last one it is silent. */
 export class ScriptedClient implements Pick<KubeClient, "list" | "watch"> {
   readonly lists: ListOptions[] = [];
   readonly watches: WatchOptions[] = [];
@@ -29,7 +29,7 @@ export class ScriptedClient implements Pick<KubeClient, "list" | "watch"> {
     this.#script = [...script];
   }
 
-  /** Only list and watch are there: all that a reflector uses. */
+  /** Only list and watch exist: a reflector uses nothing else. */
   get client(): KubeClient {
     return this as Pick<KubeClient, "list" | "watch"> as KubeClient;
   }
@@ -53,7 +53,7 @@ export class ScriptedClient implements Pick<KubeClient, "list" | "watch"> {
     const next = this.#script.shift();
     if (next === undefined) return await silence(signal);
     if ("fail" in next) throw next.fail;
-    if ("list" in next) throw new Error("the script has a list where a watch was asked for");
+    if ("list" in next) throw new Error("the script has a list where a watch was requested");
     yield* next.watch as readonly WatchEvent<T>[];
     const { end = "open" } = next;
     if (end === "open") await silence(signal);

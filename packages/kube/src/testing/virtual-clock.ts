@@ -1,6 +1,6 @@
 import type { Clock } from "@virtkit/api/clock";
 
-/** A clock for long simulations: like `ManualClock`, with one turn of the event loop a timer. */
+/** A clock for long simulations: like `ManualClock`, with one turn of the event loop per timer. */
 export class VirtualClock implements Clock {
   #now = 0;
   #count = 0;
@@ -19,7 +19,7 @@ export class VirtualClock implements Clock {
     this.#timers.delete(timer as number);
   }
 
-  /** Lets time pass at once: what timers start has its turn when all of them have fired. */
+  /** Lets time pass at once: work that timers start runs after all of them have fired. */
   passAtOnce(milliseconds: number): void {
     const end = this.#now + milliseconds;
     while (this.#fire(end));
@@ -51,7 +51,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Everything that waits for nothing but its turn has it. */
+/** Runs everything that only waits for its turn of the event loop. */
 async function turn(): Promise<void> {
   await new Promise<void>((resolve) => {
     setImmediate(resolve);

@@ -26,7 +26,7 @@ export async function applyObject<T extends KubeObject>(
   if (name === undefined) {
     throw new KubeError(
       "KUBE_INPUT_INVALID",
-      "metadata.name is missing; what is applied has a name",
+      "metadata.name is missing; an applied object needs a name",
       {
         path: "metadata.name",
       },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { deterministicName } from "./deterministic-name.ts";
 
-test("the same parts have the same name, and others have another", () => {
+test("the same parts give the same name, and different parts a different one", () => {
   expect(deterministicName("launcher", "vm", "uid")).toBe(
     deterministicName("launcher", "vm", "uid"),
   );
@@ -12,7 +12,7 @@ test("the same parts have the same name, and others have another", () => {
   expect(new Set(names).size).toBe(4);
 });
 
-test("whatever the parts are, it is a DNS label", () => {
+test("any parts give a valid DNS label", () => {
   fc.assert(
     fc.property(fc.string(), fc.array(fc.string()), (prefix, parts) => {
       expect(deterministicName(prefix, ...parts)).toMatch(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/);

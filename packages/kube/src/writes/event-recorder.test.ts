@@ -32,7 +32,7 @@ function setUp(behaviour: Behaviour = {}, options = {}) {
   return { clock, client, recorder, written, dropped };
 }
 
-test("an event names its object, and the same again raises its count", async () => {
+test("an event names its object, and a repeated event raises its count", async () => {
   const { clock, recorder, written, client } = setUp();
   recorder.record(things, thing("a"), { reason: "Created", message: "made a Pod" });
   await clock.pass(61_000);
@@ -54,7 +54,7 @@ test("an event names its object, and the same again raises its count", async () 
   expect(client.writes.map(({ verb }) => verb)).toEqual(["create", "patch"]);
 });
 
-test("what happens at once is one write", async () => {
+test("events that happen together are one write", async () => {
   const { recorder, written, client } = setUp();
   for (let i = 0; i < 5; i++) {
     recorder.record(things, thing("a"), { type: "Warning", reason: "Failed", message: "no room" });
@@ -64,7 +64,7 @@ test("what happens at once is one write", async () => {
   expect(client.writes).toHaveLength(1);
 });
 
-test("many messages of one reason become one event", async () => {
+test("many messages with one reason become one event", async () => {
   const { recorder, written } = setUp();
   for (let i = 0; i < 20; i++) {
     recorder.record(things, thing("a"), { reason: "Failed", message: `try ${i}` });
@@ -75,7 +75,7 @@ test("many messages of one reason become one event", async () => {
   expect(all.at(-1)).toMatchObject({ message: "(combined from similar events) try 19", count: 10 });
 });
 
-test("an object that says too much is cut off, and others are not", async () => {
+test("an object with too many events is cut off, and others are not", async () => {
   const { recorder, dropped, clock, written } = setUp();
   const say = (name: string): void =>
     recorder.record(things, thing(name), { reason: "Failed", message: "again" });
@@ -89,7 +89,7 @@ test("an object that says too much is cut off, and others are not", async () => 
   expect(dropped).toHaveLength(75);
 });
 
-test("a server that hangs blocks nobody, and what waits is bounded", async () => {
+test("a server that hangs blocks nobody, and the backlog is bounded", async () => {
   const { recorder, dropped, clock } = setUp(
     { before: () => sleep(clock, 1_000_000) },
     { mostPending: 10 },
@@ -103,7 +103,7 @@ test("a server that hangs blocks nobody, and what waits is bounded", async () =>
   await closing;
 });
 
-test("no answer is tried again, a refusal is not", async () => {
+test("retries after no answer, but not after a rejection", async () => {
   const failures = [
     new KubeError("KUBE_CONNECTION", "reset"),
     new KubeError("KUBE_STATUS", "overloaded", { status: 503 }),
@@ -125,7 +125,7 @@ test("no answer is tried again, a refusal is not", async () => {
   expect([dropped, failures.length]).toEqual([["failed"], 0]);
 });
 
-test("an event that the server has forgotten is made anew, with its count", async () => {
+test("an event the server has forgotten is created again, with its count", async () => {
   const { recorder, client, written } = setUp();
   recorder.record(things, thing("a"), { reason: "Created", message: "x" });
   await recorder.flush();

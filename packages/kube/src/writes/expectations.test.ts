@@ -12,7 +12,7 @@ const setUp = () => {
   return { clock, expectations: new Expectations({ clock, expiry: 60_000 }) };
 };
 
-test("a creation is waited for until the watch shows that very object", async () => {
+test("waits for a creation until the watch shows that same object", async () => {
   const { expectations } = setUp();
   expect(expectations.isSatisfied(key)).toBe(true);
   await expectations.create(key, made("1"));
@@ -23,7 +23,7 @@ test("a creation is waited for until the watch shows that very object", async ()
   expect(expectations.isSatisfied(key)).toBe(true);
 });
 
-test("a watch that is faster than the answer is not missed", async () => {
+test("does not miss a watch event that arrives before the answer", async () => {
   const { expectations, clock } = setUp();
   const creating = expectations.create(key, async () => {
     await sleep(clock, 1_000);
@@ -37,7 +37,7 @@ test("a watch that is faster than the answer is not missed", async () => {
   expect(expectations.isSatisfied(key)).toBe(true);
 });
 
-test("a refusal is not waited for; no answer is, until it expires", async () => {
+test("does not wait after a rejection; without an answer it waits until the expectation expires", async () => {
   const { expectations, clock } = setUp();
   const fail = (error: KubeError) => async () => {
     throw error;
@@ -54,7 +54,7 @@ test("a refusal is not waited for; no answer is, until it expires", async () => 
   expect(expectations.isSatisfied(key)).toBe(true);
 });
 
-test("a deletion is waited for by UID: another object of that name does not count", async () => {
+test("waits for a deletion by UID, so another object with that name does not count", async () => {
   const { expectations } = setUp();
   await expectations.delete(key, "1", async () => {});
   expectations.sawDeleted(key, "2");
@@ -63,14 +63,14 @@ test("a deletion is waited for by UID: another object of that name does not coun
   expect(expectations.isSatisfied(key)).toBe(true);
 });
 
-test("what was created and deleted before anybody saw it is not waited for", async () => {
+test("does not wait for an object that was created and deleted before anybody saw it", async () => {
   const { expectations } = setUp();
   await expectations.create(key, made("1"));
   expectations.sawDeleted(key, "1");
   expect(expectations.isSatisfied(key)).toBe(true);
 });
 
-test("it sees what a cache sees; an object that is going counts as gone", async () => {
+test("sees what a cache sees, and counts an object being deleted as gone", async () => {
   const { expectations } = setUp();
   const cache = new Cache(defineResource({ version: "v1", plural: "pods", kind: "Pod" }));
   expectations.follow(cache, () => [{ namespace: "default", name: "a" }]);
@@ -112,7 +112,7 @@ async function podsAfterThreeLooks(expectations: Expectations | undefined): Prom
   return server.length;
 }
 
-test("with a cache that lags one Pod is made; the control, without expectations, makes several", async () => {
+test("creates one Pod with a lagging cache; control: without expectations, several", async () => {
   expect(await podsAfterThreeLooks(new Expectations({ clock: new ManualClock() }))).toBe(1);
   expect(await podsAfterThreeLooks(undefined)).toBe(3);
 });

@@ -162,7 +162,7 @@ export class Expectations {
     all.delete(what);
     this.#metrics.count("kube_expectations_expired");
     const uid = typeof what === "string" ? what : undefined;
-    this.#log.warn({ key, uid }, "what was written was not seen in time; it is not waited for");
+    this.#log.warn({ key, uid }, "no watch showed the write in time; no longer waiting for it");
   }
 
   #tidy(key: string, { unanswered, created, deleted, seen }: Waiting): void {

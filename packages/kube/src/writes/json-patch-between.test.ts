@@ -5,7 +5,7 @@ import { defineResource } from "../client/resource.ts";
 import { MemoryClient } from "../testing/memory-client.ts";
 import { jsonPatchBetween } from "./json-patch-between.ts";
 
-test("what is replaced, removed or added is tested to be what was read", () => {
+test("tests every value it replaces, removes or adds against what was read", () => {
   const before = {
     metadata: { name: "a", labels: { "x/y": "1", old: "2" } },
     status: { phase: "A" },
@@ -24,13 +24,13 @@ test("what is replaced, removed or added is tested to be what was read", () => {
   ]);
 });
 
-test("no difference is no patch; undefined says nothing", () => {
+test("no difference gives no patch, and undefined is ignored", () => {
   const object = { metadata: { name: "a" }, list: [{ x: 1 }] };
   expect(jsonPatchBetween(object, structuredClone(object))).toEqual([]);
   expect(jsonPatchBetween(object, { ...object, status: undefined })).toEqual([]);
 });
 
-test("a list is one value, and so is what is new", () => {
+test("a list is one value, and so is a new value", () => {
   expect(jsonPatchBetween({ list: [1, 2] }, { list: [1, 3], deep: { er: { x: 1 } } })).toEqual([
     { op: "test", path: "/list", value: [1, 2] },
     { op: "test", path: "/deep", value: null },
@@ -39,7 +39,7 @@ test("a list is one value, and so is what is new", () => {
   ]);
 });
 
-test("conditions are compared by meaning where that is asked for", () => {
+test("compares conditions by meaning on request", () => {
   const ready = { type: "Ready", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" };
   const live = {
     type: "Live",
@@ -84,7 +84,7 @@ const deep = fc.dictionary(
   fc.oneof(fc.array(fc.integer(), { maxLength: 3 }), flat, fc.string()),
 );
 
-test("the patch makes the one object of the other", async () => {
+test("the patch turns one object into the other", async () => {
   await fc.assert(
     fc.asyncProperty(deep, deep, async (before, after) => {
       expect(await patched(before, jsonPatchBetween(before, after))).toEqual(after);
@@ -92,7 +92,7 @@ test("the patch makes the one object of the other", async () => {
   );
 });
 
-test("where others have changed a value that it touches it is refused, and all other changes stay", async () => {
+test("fails where others changed a value it touches, and keeps all other changes", async () => {
   await fc.assert(
     fc.asyncProperty(flat, flat, flat, async (before, mine, others) => {
       const operations = jsonPatchBetween(before, mine);

@@ -14,7 +14,7 @@ export interface PatchBetweenOptions {
 
 /**
  * The JSON patch that turns one object into another. It tests that each value it replaces or removes is still what
- * was read, and that each value it adds does not exist yet, so that nobody's change is overwritten unnoticed. It
+ * was read, and that each value it adds does not exist yet, so that no one's change is overwritten unnoticed. It
  * does not touch what has not changed, so others may change that. A list is one value. An empty patch means that
  * there is nothing to write.
  *

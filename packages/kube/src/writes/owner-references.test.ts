@@ -12,7 +12,7 @@ const things = defineResource({
 });
 const owner = { metadata: { name: "a", namespace: "default", uid: "1" } };
 
-test("an owner is known by its UID, not by its name", () => {
+test("an owner is identified by its UID, not by its name", () => {
   const reference = ownerReferenceTo(things, owner);
   expect(reference).toEqual({
     apiVersion: "x.example/v1",
@@ -28,19 +28,19 @@ test("an owner is known by its UID, not by its name", () => {
   expect(isControlledBy(object, { metadata: { name: "a" } })).toBe(false);
 });
 
-test("an owner that does not control does not count as the controller", () => {
+test("an owner that is not the controller does not count as the controller", () => {
   const reference = ownerReferenceTo(things, owner, { isController: false });
   expect(reference).not.toHaveProperty("controller");
   expect(isControlledBy({ metadata: { ownerReferences: [reference] } }, owner)).toBe(false);
 });
 
-test("an owner that no server has seen cannot own", () => {
+test("an owner without a UID cannot own", () => {
   expect(() => ownerReferenceTo(things, { metadata: { name: "a" } })).toThrow(
     /must have a name and a UID/,
   );
 });
 
-test("finalizers come and go, and nothing else changes", () => {
+test("adding and removing finalizers changes nothing else", () => {
   const object: KubeObject = { metadata: { name: "a", labels: { x: "1" } } };
   const one = withFinalizer(object, "x.example/f");
   expect(one).toEqual({ metadata: { ...object.metadata, finalizers: ["x.example/f"] } });

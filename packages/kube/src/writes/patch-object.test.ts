@@ -10,7 +10,7 @@ const labelled = <T extends { readonly metadata: object }>(object: T, labels: ob
   metadata: { ...object.metadata, labels },
 });
 
-test("what differs is written, on the condition that it is the same object", async () => {
+test("writes the difference, on the condition that the object is still the same", async () => {
   const client = new MemoryClient();
   const before = await client.create(things, { metadata: { name: "a", namespace: "default" } });
   const after = await patchObject(client, things, before, labelled(before, { x: "1" }));
@@ -25,14 +25,14 @@ test("what differs is written, on the condition that it is the same object", asy
   });
 });
 
-test("where nothing differs nothing is sent", async () => {
+test("sends nothing if nothing differs", async () => {
   const client = new MemoryClient();
   const before = await client.create(things, { metadata: { name: "a" } });
   expect(await patchObject(client, things, before, structuredClone(before))).toBe(before);
   expect(client.writes).toHaveLength(1);
 });
 
-test("a test that fails is a conflict, with what the server said as its cause", async () => {
+test("a failed test is a conflict, with the server's message as its cause", async () => {
   const client = new MemoryClient();
   const before = await client.create(things, { metadata: { name: "a" } });
   await patchObject(client, things, before, labelled(before, { x: "of others" }));
@@ -40,4 +40,20 @@ test("a test that fails is a conflict, with what the server said as its cause", 
     (thrown) => thrown,
   );
   expect([isConflict(error), error.cause.status]).toEqual([true, 422]);
+});
+
+test("a value that must be as it was read, and is not, is a conflict, although it is not written", async () => {
+  const client = new MemoryClient();
+  const before = await client.create(
+    things,
+    labelled({ metadata: { name: "a" } }, { of: "first" }),
+  );
+  const unchanged = ["/metadata/labels/of", "/status/phase"];
+  const after = labelled(before, { of: "first", x: "1" });
+  const second = await patchObject(client, things, before, labelled(before, { of: "second" }));
+  const error = await patchObject(client, things, before, after, { unchanged }).catch((e) => e);
+  expect(isConflict(error)).toBe(true);
+  const next = labelled(second, { of: "second", x: "1" });
+  const written = await patchObject(client, things, second, next, { unchanged });
+  expect(written.metadata.labels).toEqual({ of: "second", x: "1" });
 });

@@ -8,6 +8,11 @@ import { jsonPatchBetween, type PatchBetweenOptions } from "./json-patch-between
 export interface PatchObjectOptions extends WriteOptions, PatchBetweenOptions {
   /** Whether any change of the object by others is a conflict, not only one of the same values. By default false. */
   readonly isExclusive?: boolean | undefined;
+  /**
+   * Paths, as `/status/phase`, of values that are not written but must be as they were read; one that the object did not
+   * have is not tested. By default none.
+   */
+  readonly unchanged?: readonly string[] | undefined;
 }
 
 /**
@@ -20,7 +25,7 @@ export async function patchObject<T extends KubeObject>(
   resource: Resource<T>,
   before: T,
   after: T,
-  { conditions, isExclusive = false, ...options }: PatchObjectOptions = {},
+  { conditions, isExclusive = false, unchanged = [], ...options }: PatchObjectOptions = {},
 ): Promise<T> {
   const changes = jsonPatchBetween(before, after, { conditions });
   if (changes.length === 0) return before;
@@ -29,13 +34,21 @@ export async function patchObject<T extends KubeObject>(
   const tests = Object.entries(guards)
     .filter(([, value]) => value !== undefined)
     .map(([field, value]) => ({ op: "test" as const, path: `/metadata/${field}`, value }));
+  const same = unchanged
+    .map((path) => ({ op: "test" as const, path, value: valueAt(before, path) }))
+    .filter(({ value }) => value !== undefined);
   const target = namespace === undefined ? { name } : { namespace, name };
-  const operations = [...tests, ...changes];
+  const operations = [...tests, ...same, ...changes];
   try {
     return await client.patch(resource, target, { type: "json", operations }, options);
   } catch (error) {
     throw isFailedTest(error) ? conflict(error) : error;
   }
+}
+
+function valueAt(object: object, path: string): unknown {
+  const keys = path.split("/").slice(1);
+  return keys.reduce<unknown>((value, key) => Object(value)[key], object);
 }
 
 /**

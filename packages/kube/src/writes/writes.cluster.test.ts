@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-test("a patch writes what differs, and what did not differ stays as others have left it", async () => {
+test("a patch writes only the difference and keeps the changes of others", async () => {
   const read = await client.create(configMaps, configMap(namespace, "a", "1"));
   const annotations = { other: "x" };
   await patchObject(client, configMaps, read, {
@@ -33,7 +33,7 @@ test("a patch writes what differs, and what did not differ stays as others have 
   expect(await patchObject(client, configMaps, after, structuredClone(after))).toBe(after);
 });
 
-test("somebody else's change of what was read is a conflict: replaced, removed or added", async () => {
+test("a change by somebody else to what was read is a conflict: replaced, removed or added", async () => {
   const read = await client.create(configMaps, configMap(namespace, "b", "1"));
   const others = { value: "of others", new: "of others" };
   const changed = await client.update(configMaps, { ...read, data: others });
@@ -44,7 +44,7 @@ test("somebody else's change of what was read is a conflict: replaced, removed o
   expect(await client.get(configMaps, { namespace, name: "b" })).toEqual(changed);
 });
 
-test("an object that was made anew under the same name is a conflict; so is any change, where that is asked for", async () => {
+test("an object recreated under the same name is a conflict; so is any change, on request", async () => {
   const read = await client.create(configMaps, configMap(namespace, "c", "1"));
   const mine = { ...read, data: { value: "1", mine: "x" } };
   await client.patch(
@@ -59,7 +59,7 @@ test("an object that was made anew under the same name is a conflict; so is any 
   await expect(patchObject(client, configMaps, read, mine)).rejects.toSatisfy(isConflict);
 });
 
-test("a patch that is wrong in itself is not taken for a conflict", async () => {
+test("an invalid patch is not mistaken for a conflict", async () => {
   const read = await client.create(configMaps, configMap(namespace, "d", "1"));
   const labels = { "not a key!": "x" };
   const wrong = { ...read, metadata: { ...read.metadata, labels } };
@@ -67,7 +67,7 @@ test("a patch that is wrong in itself is not taken for a conflict", async () => 
   expect([isConflict(error), error.status]).toEqual([false, 422]);
 });
 
-test("a finalizer keeps an object until it is taken off", async () => {
+test("a finalizer keeps an object until it is removed", async () => {
   const name = "e";
   const made = withFinalizer(configMap(namespace, name, "1"), "virtkit.example/clean-up");
   const read = await client.create(configMaps, made);
@@ -79,7 +79,7 @@ test("a finalizer keeps an object until it is taken off", async () => {
   expect(read.metadata.uid).toBe(going.metadata.uid);
 });
 
-test("an apply makes an object, owns its fields and leaves those of others", async () => {
+test("an apply creates an object, owns its fields and leaves those of others", async () => {
   const name = "f";
   const mine = { metadata: { namespace, name }, data: { mine: "1", gone: "1" } };
   const made = await applyObject(client, configMaps, mine, { fieldManager: "me" });

@@ -11,13 +11,13 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the API server answered: any status, and the object of the body. */
+/** An answer of the API server: any status, and the object in the body. */
 export interface ApiAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Asks the API server that a kubeconfig of this lab names. Rejects only where there is no answer. */
+/** Asks the API server that a kubeconfig of this lab names. Rejects only if there is no answer. */
 export async function apiRequest(
   kubeconfig: string,
   path: string,

@@ -7,7 +7,7 @@ import type { Cluster, NodeControl } from "./cluster.ts";
 import type { ClusterLayout } from "./cluster-layout.ts";
 import { clusterView } from "./cluster-view.ts";
 
-/** What other processes need to know of a cluster. */
+/** What other processes need to know about a cluster. */
 interface SharedCluster {
   readonly layout: ClusterLayout;
   readonly programs: string;
@@ -22,8 +22,8 @@ const sharedFile = "shared.json";
 const socketFile = "control.sock";
 
 /**
- * Lets other processes of this user use a cluster: they attach to its directory. What happens to nodes is
- * done by this process, which the nodes end with. Returns what ends it.
+ * Lets other processes of this user use a cluster: they attach to its directory. This process
+ * carries out what happens to nodes, because the nodes end with it. Returns what ends it.
  */
 export async function shareCluster(
   { layout, programs }: SharedCluster,
@@ -56,7 +56,7 @@ export async function shareCluster(
  * The cluster that another process has started, by its directory; by default the one that all tests of the
  * nodes tier share. It ends with that process.
  *
- * @throws LabError where there is none.
+ * @throws LabError if there is none.
  */
 export function attachCluster(directory: string = process.env["VIRTKIT_CLUSTER"] ?? ""): Cluster {
   let text: string;

@@ -4,12 +4,15 @@ import { join } from "node:path";
 import { cacheDirectory } from "../cache-directory.ts";
 import { LabError } from "../lab-error.ts";
 
-/** What is on disk about a cluster, so that others can tell whose it is, and remove what is left of it. */
+/**
+ * What is on disk about a cluster, so that others can identify its owner and remove what is left of
+ * it.
+ */
 export interface ClusterClaim {
   readonly name: string;
   readonly bridge: string;
   readonly cgroup: string;
-  /** The process that started the cluster, by what no other process has. */
+  /** The process that started the cluster, uniquely identified. */
   readonly owner: string;
 }
 
@@ -20,7 +23,7 @@ export function clustersDirectory(): string {
 
 const claimFile = "claim.json";
 
-/** Writes that a cluster is this process's. */
+/** Records that a cluster belongs to this process. */
 export async function claimCluster(
   directory: string,
   claim: Omit<ClusterClaim, "owner">,
@@ -48,7 +51,7 @@ export async function abandonedClusters(
   return found;
 }
 
-/** Throws where a cluster of that name belongs to a process that is alive. */
+/** Throws if a cluster of that name belongs to a process that is alive. */
 export async function assertUnclaimed(directory: string, name: string): Promise<void> {
   if ((await readClaim(directory)) !== undefined) throw inUse(name);
 }
@@ -62,7 +65,7 @@ async function readClaim(directory: string): Promise<ClusterClaim | undefined> {
   try {
     return JSON.parse(await readFile(join(directory, claimFile), "utf8")) as ClusterClaim;
   } catch {
-    // A cluster that was never quite claimed, or half removed: nobody owns it.
+    // A cluster that was never completely claimed, or was half removed: nobody owns it.
     return undefined;
   }
 }

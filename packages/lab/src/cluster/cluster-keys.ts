@@ -12,7 +12,7 @@ export interface ServerCertificate {
   readonly ca: string;
 }
 
-/** Everybody who calls the API server by a token, and the group that says what they may do. */
+/** Everyone who calls the API server with a token, and the group that defines their rights. */
 function callers({ nodes }: ClusterLayout): { name: string; file: string; group: string }[] {
   return [
     { name: "admin", file: "admin", group: "system:masters" },
@@ -32,14 +32,14 @@ export function keysDirectory({ directory }: ClusterLayout): string {
   return join(directory, "keys");
 }
 
-/** The kubeconfig of one who calls by a token: `admin`, or the name of a node. */
+/** The kubeconfig of a caller with a token: `admin`, or the name of a node. */
 export function kubeconfigFile(layout: ClusterLayout, who: string): string {
   return join(keysDirectory(layout), `${who}.conf`);
 }
 
 /**
- * Makes the cluster's authority, and what its parts know each other by: certificates where the API server
- * is a server or calls one, tokens for everybody who calls it.
+ * Creates the cluster's authority, and the credentials of its parts: certificates where the API
+ * server is a server or calls one, tokens for everyone who calls it.
  */
 export async function makeClusterKeys(layout: ClusterLayout): Promise<void> {
   const directory = keysDirectory(layout);

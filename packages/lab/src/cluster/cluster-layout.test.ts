@@ -4,7 +4,7 @@ import { cutRules } from "./cluster-network.ts";
 
 const options = { name: "lab", nodes: 2, addresses: "10.99", parent: "/clusters" };
 
-test("a cluster's addresses are all in its own network, and no two parts have the same", () => {
+test("all addresses of a cluster are in its own network, and no two parts share one", () => {
   const layout = clusterLayout(options);
   expect(layout.nodes.map(({ name, address, podNetwork }) => [name, address, podNetwork])).toEqual([
     ["node-1", "10.99.0.11", "10.99.128.0/24"],
@@ -33,13 +33,13 @@ test.each([
   ["nodes", { nodes: 10 }],
   ["addresses", { addresses: "10" }],
   ["addresses", { addresses: "10.256" }],
-])("a wrong %s is refused: %j", (field, wrong) => {
+])("rejects a wrong %s: %j", (field, wrong) => {
   expect(() => clusterLayout({ ...options, ...wrong })).toThrow(
     new RegExp(`^${field}: .* must be`),
   );
 });
 
-test("a cut from the API server drops what goes to and comes from it, and nothing else of this host's", () => {
+test("a cut from the API server drops only traffic to and from it, and nothing else of this host", () => {
   const layout = clusterLayout(options);
   const [node] = layout.nodes;
   const rules = node ? cutRules(layout, node, "api") : "";
@@ -49,7 +49,7 @@ test("a cut from the API server drops what goes to and comes from it, and nothin
   for (const hook of ["input", "output", "forward"]) expect(rules).toContain(`hook ${hook} `);
 });
 
-test("a cut from the other nodes drops what their Pods send, too", () => {
+test("a cut from the other nodes also drops what their Pods send", () => {
   const layout = clusterLayout(options);
   const [node] = layout.nodes;
   const rules = node ? cutRules(layout, node, "peers") : "";

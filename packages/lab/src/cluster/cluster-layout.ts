@@ -8,22 +8,22 @@ export interface ClusterLayout {
   readonly directory: string;
   /** The bridge in this host's network that the nodes are on. */
   readonly bridge: string;
-  /** Of this host on that bridge; the API server answers there. */
+  /** This host's address on that bridge; the API server answers there. */
   readonly hostAddress: string;
   readonly apiPort: number;
-  /** An address of this host's loopback that no other cluster has: nothing on a node reaches it. */
+  /** A loopback address of this host that no other cluster has: nodes cannot reach it. */
   readonly loopback: string;
   /** All Pods of all nodes. */
   readonly podNetwork: string;
   readonly serviceNetwork: string;
   /** Of the Service `kubernetes`. */
   readonly apiServiceAddress: string;
-  /** The cgroup that the nodes are below, in every hierarchy. */
+  /** The cgroup above the nodes, in every hierarchy. */
   readonly cgroup: string;
   readonly nodes: readonly NodeLayout[];
 }
 
-/** The part of a {@link ClusterLayout} that is one node's. */
+/** One node's part of a {@link ClusterLayout}. */
 export interface NodeLayout {
   readonly name: string;
   readonly directory: string;
@@ -34,18 +34,18 @@ export interface NodeLayout {
   readonly link: string;
 }
 
-/** What {@link clusterLayout} decides from. */
+/** The input of {@link clusterLayout}. */
 export interface LayoutOptions {
   readonly name: string;
   /** How many nodes. */
   readonly nodes: number;
-  /** The first two bytes of the network that the cluster takes, as `10.99`. */
+  /** The first two bytes of the network that the cluster takes, such as `10.99`. */
   readonly addresses: string;
   /** The directory that has one directory for each cluster. */
   readonly parent: string;
 }
 
-/** Decides where everything of a cluster is. All its addresses are in one network of 16 bits. */
+/** Decides where everything of a cluster is. All its addresses are in one /16 network. */
 export function clusterLayout({ name, nodes, addresses, parent }: LayoutOptions): ClusterLayout {
   if (!/^[a-z][a-z0-9-]{0,30}$/.test(name)) {
     throw new LabError(

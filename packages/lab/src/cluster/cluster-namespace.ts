@@ -4,7 +4,7 @@ import { LabError } from "../lab-error.ts";
 import type { ApiAnswer } from "./api-request.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** As much of a Pod as tests look at. */
+/** The parts of a Pod that tests look at. */
 export interface ClusterPod {
   readonly metadata: {
     readonly name: string;
@@ -26,7 +26,7 @@ export interface ClusterPod {
   };
 }
 
-/** As much of a container's status as tests look at. */
+/** The parts of a container's status that tests look at. */
 export interface ContainerStatus {
   readonly name: string;
   readonly ready: boolean;
@@ -48,13 +48,15 @@ interface ContainerState {
   };
 }
 
-/** A namespace of one test. Disposal has it deleted, and does not wait for that. */
+/** A namespace of one test. Disposal deletes it without waiting. */
 export type ClusterNamespace = AsyncDisposable & {
   readonly name: string;
-  /** Creates a Pod; `spec` may leave out everything that has a default. */
+  /** Creates a Pod; `spec` may omit everything that has a default. */
   createPod(name: string, spec: object, metadata?: object): Promise<ClusterPod>;
   pod(name: string): Promise<ClusterPod | undefined>;
-  /** Waits until something is true of a Pod; fails with the Pod's last status after two minutes. */
+  /**
+   * Waits until a condition holds for a Pod; fails with the Pod's last status after two minutes.
+   */
   untilPod(name: string, condition: (pod: ClusterPod) => boolean): Promise<ClusterPod>;
   /** Waits until a Pod has the condition `Ready`. */
   untilReady(name: string): Promise<ClusterPod>;

@@ -6,15 +6,15 @@ import type { ClusterLayout, NodeLayout } from "./cluster-layout.ts";
 /** Whom a node can be cut off from. */
 export type CutFrom = "api" | "peers";
 
-/** Makes the bridge that the nodes are on. Fails where another cluster has these addresses. */
+/** Creates the nodes' bridge. Fails if another cluster has these addresses. */
 export async function makeBridge({ bridge, hostAddress }: ClusterLayout): Promise<void> {
   await runProgram("ip", ["link", "add", bridge, "type", "bridge"]);
   await ipBatch([`address add ${hostAddress}/24 dev ${bridge}`, `link set ${bridge} up`]);
 }
 
 /**
- * Removes the bridge, and with it this host's routes to Pods, and the nodes' links: the kernel forgets a
- * network that nobody is in any more when it comes to it, and keeps its links until then.
+ * Removes the bridge, and with it this host's routes to Pods, and the nodes' links: the kernel
+ * keeps the links of an abandoned network namespace until it gets around to removing it.
  */
 export async function removeBridge({ bridge }: Pick<ClusterLayout, "bridge">): Promise<void> {
   const links = (await readdir("/sys/class/net")).filter((name) => name.startsWith(`${bridge}n`));
@@ -35,7 +35,7 @@ async function removeLink(link: string): Promise<void> {
   }
 }
 
-/** Gives a node its link to the bridge, and everybody the way to its Pods. */
+/** Gives a node its link to the bridge, and everyone the route to its Pods. */
 export async function connectNode(
   cluster: ClusterLayout,
   node: NodeLayout,
@@ -52,8 +52,8 @@ export async function connectNode(
   const inside = [
     `address add ${address}/24 dev eth0`,
     "link set eth0 up",
-    // A Service's address is replaced on the way out, and to have a way out there must be a route. There
-    // is no other: nothing leaves the cluster.
+    // A Service's address is replaced on output, and without a route there is no output. There is
+    // no other route: nothing leaves the cluster.
     `route add ${serviceNetwork} via ${hostAddress}`,
     ...peers.map((peer) => `route add ${peer.podNetwork} via ${peer.address}`),
   ];
@@ -62,7 +62,7 @@ export async function connectNode(
   await runProgram("nsenter", [`--net=/proc/${pid}/ns/net`, "sysctl", "-qw", ...settings]);
 }
 
-/** Drops what a node and the other side send each other, also what is on its way already. */
+/** Drops what a node and the other side send each other, including packets in flight. */
 export async function cutNode(
   cluster: ClusterLayout,
   node: NodeLayout,
@@ -72,7 +72,7 @@ export async function cutNode(
   await nft(pid, cutRules(cluster, node, from));
 }
 
-/** Takes back {@link cutNode}. */
+/** Undoes {@link cutNode}. */
 export async function healNode(pid: number): Promise<void> {
   await nft(
     pid,
@@ -80,7 +80,10 @@ export async function healNode(pid: number): Promise<void> {
   );
 }
 
-/** The rules that cut a node off. Of this host only the API server is cut off, not who looks at Pods. */
+/**
+ * The rules that cut off a node. Of this host only the API server is cut off, not clients that look
+ * at Pods.
+ */
 export function cutRules(cluster: ClusterLayout, node: NodeLayout, from: CutFrom): string {
   const peers = cluster.nodes.filter(({ name }) => name !== node.name);
   const networks = peers.flatMap(({ address, podNetwork }) => [address, podNetwork]).join(", ");
@@ -105,7 +108,7 @@ function tableOf(from: CutFrom): string {
   return `virtkit_cut_${from}`;
 }
 
-/** To remove a table that may not be there, it is made first. */
+/** To remove a table that may not exist, it is created first. */
 function removeTable(table: string): string {
   return `table ip ${table} {}\ndelete table ip ${table}\n`;
 }

@@ -14,7 +14,7 @@ import { programScript } from "./supervisor-script.ts";
 
 const ownNamespaces: readonly OwnNamespace[] = ["mount", "uts", "ipc", "pid", "net"];
 
-/** One node: containerd, kubelet and kube-proxy in namespaces that look like a host of their own. */
+/** One node: containerd, kubelet and kube-proxy in namespaces that look like a separate host. */
 export class ClusterNode {
   readonly layout: NodeLayout;
   readonly #cluster: ClusterLayout;
@@ -57,12 +57,12 @@ export class ClusterNode {
     return this.#supervisor?.isRunning ?? false;
   }
 
-  /** Pid of the node's first process; throws where the node is off. */
+  /** Pid of the node's first process; throws if the node is off. */
   get pid(): number {
     return this.#running().pid;
   }
 
-  /** Starts the node; does not wait until Kubernetes takes it for ready. */
+  /** Starts the node; does not wait until Kubernetes considers it ready. */
   async start(): Promise<void> {
     if (this.isRunning) return;
     await makeCgroup(`${this.layout.cgroup}/system`);
@@ -76,8 +76,8 @@ export class ClusterNode {
   }
 
   /**
-   * A power cut: ends all processes of the node at once. Its disks stay. The cgroups of its containers go,
-   * as they do where a kernel ends.
+   * A power cut: ends all processes of the node at once. Its disks stay. The cgroups of its
+   * containers are removed, as when a kernel stops.
    */
   async kill(): Promise<void> {
     await this.#supervisor?.kill();
@@ -86,7 +86,7 @@ export class ClusterNode {
     await emptyCgroup(this.layout.cgroup);
   }
 
-  /** Kills a program of the node, and keeps it from being started again. */
+  /** Kills a program of the node, and keeps it stopped. */
   async stopProgram(program: string): Promise<void> {
     await writeFile(this.#programFile(program, "off"), "");
     const pid = (await readFile(this.#programFile(program, "pid"), "utf8")).trim();

@@ -6,7 +6,7 @@ import { kubeconfigFile, serverCertificate } from "./cluster-keys.ts";
 import type { ClusterLayout } from "./cluster-layout.ts";
 import { nodePrograms } from "./node-config.ts";
 
-/** A cluster as whoever may control its nodes sees it. */
+/** A cluster as seen by a process that may control its nodes. */
 export function clusterView(
   layout: ClusterLayout,
   programs: string,

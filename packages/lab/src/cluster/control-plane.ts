@@ -13,8 +13,8 @@ import { programScript, supervisorScript } from "./supervisor-script.ts";
 export const controlPlane = "control-plane";
 
 /**
- * Starts etcd and the API server, and once that is ready the controllers and the scheduler. They are
- * processes of this host, on its end of the bridge.
+ * Starts etcd and the API server and, once that is ready, the controllers and the scheduler. They
+ * are processes of this host, at its end of the bridge.
  */
 export async function startControlPlane(
   layout: ClusterLayout,
@@ -63,7 +63,7 @@ function auditFlags(directory: string): string[] {
   ];
 }
 
-/** Kills a program of the control plane, and keeps it from being started again. */
+/** Kills a program of the control plane, and keeps it stopped. */
 export async function stopControlProgram(
   { directory }: ClusterLayout,
   supervisor: Supervisor,
@@ -75,7 +75,7 @@ export async function stopControlProgram(
   await runProgram(...supervisor.command("kill", ["-KILL", pid]));
 }
 
-/** Lets a program of the control plane that was stopped start again; does not wait for that. */
+/** Lets a stopped program of the control plane start again; does not wait for that. */
 export async function startControlProgram(
   { directory }: ClusterLayout,
   program: string,
@@ -111,7 +111,7 @@ function controlPlaneFlags(
       `--service-account-private-key-file=${keysDirectory(layout)}/service-accounts.key`,
       `--root-ca-file=${keysDirectory(layout)}/ca.crt`,
       "--use-service-account-credentials=false",
-      // A node that says nothing for 8 seconds is lost.
+      // A node is lost after 8 silent seconds.
       "--node-monitor-period=1s",
       "--node-monitor-grace-period=8s",
     ],

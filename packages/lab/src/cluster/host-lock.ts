@@ -5,8 +5,8 @@ import { dirname } from "node:path";
 import { LabError } from "../lab-error.ts";
 
 /**
- * Does something while no other process of this host does it. The lock is the kernel's, on a file, held by a
- * child that ends with this process: nobody waits for one that was killed.
+ * Runs an action while no other process of this host does. The lock is the kernel's, on a file,
+ * held by a child that ends with this process: nobody waits for a killed process.
  */
 export async function withHostLock<T>(file: string, action: () => Promise<T>): Promise<T> {
   await mkdir(dirname(file), { recursive: true });

@@ -10,12 +10,14 @@ import type { PackedImage } from "../image/pack-image.ts";
 import { LabError } from "../lab-error.ts";
 import { runProgram } from "../run-program.ts";
 
-/** A template that nobody has used for so long is removed: each build of our packages makes a new one. */
+/**
+ * A template that is unused for this long is removed: each build of our packages creates a new one.
+ */
 const keptMilliseconds = 24 * 3_600_000;
 
 /**
- * The directory of a containerd that has imported and unpacked these images; made once for each set of
- * images. Nodes get it by {@link placeImages}.
+ * The directory of a containerd that has imported and unpacked these images; created once per set
+ * of images. Nodes get it by {@link placeImages}.
  */
 export async function imageTemplate(
   images: readonly PackedImage[],
@@ -36,7 +38,7 @@ export async function imageTemplate(
   try {
     await importImages(work, images, programs);
     await rename(join(work, "root"), template).catch((error: unknown) => {
-      // Somebody else was faster, with the same images.
+      // Someone else was faster, with the same images.
       if (!existsSync(template)) throw error;
     });
   } finally {

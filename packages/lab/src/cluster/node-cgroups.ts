@@ -10,7 +10,7 @@ interface Hierarchy {
   readonly version: 1 | 2;
 }
 
-/** Makes a cgroup in every hierarchy, with what a process needs to be put into it. */
+/** Creates a cgroup in every hierarchy, ready for processes to join. */
 export async function makeCgroup(cgroup: string): Promise<void> {
   for (const { path, version } of await hierarchies()) {
     let parent = path;
@@ -18,7 +18,7 @@ export async function makeCgroup(cgroup: string): Promise<void> {
       const own = join(parent, name);
       if (version === 2) await offerControllers(parent);
       await mkdir(own, { recursive: true });
-      // A set of CPUs is empty at first, and then nothing can run in it.
+      // A cpuset is empty at first, and then nothing can run in it.
       for (const file of ["cpuset.cpus", "cpuset.mems"].filter(() => version === 1)) {
         if (!existsSync(join(own, file))) continue;
         await writeFile(join(own, file), await readFile(join(parent, file)));
@@ -28,7 +28,10 @@ export async function makeCgroup(cgroup: string): Promise<void> {
   }
 }
 
-/** Removes a cgroup and all below it, in every hierarchy, once the last of its processes is gone. */
+/**
+ * Removes a cgroup and everything below it, in every hierarchy, once the last of its processes is
+ * gone.
+ */
 export async function removeCgroup(cgroup: string): Promise<void> {
   await removeWith(cgroup, true);
 }

@@ -34,7 +34,7 @@ export function nodeCommands({ name, address }: NodeLayout): Record<string, stri
   };
 }
 
-/** Snapshotters and services of containerd that no node uses; each would cost time when it starts. */
+/** Snapshotters and services of containerd that no node uses; each would slow down the start. */
 const unusedPlugins = [
   ...["blockfile", "erofs", "native"].map((name) => `io.containerd.snapshotter.v1.${name}`),
   "io.containerd.nri.v1.nri",
@@ -74,8 +74,8 @@ SystemdCgroup = false
 }
 
 /**
- * A link of its own to each Pod, not a bridge: on a bridge the answer of a Service's Pod to a Pod of the
- * same node would not pass the node's address translation.
+ * A separate link to each Pod, not a bridge: on a bridge, the answer of a Service's Pod to a Pod on
+ * the same node would bypass the node's address translation.
  */
 function podNetworkConfig({ podNetwork }: NodeLayout): unknown {
   const routes = [{ dst: "0.0.0.0/0" }];
@@ -105,7 +105,7 @@ function kubeletConfig({ cgroup }: NodeLayout): unknown {
     makeIPTablesUtilChains: false,
     resolvConf: "/etc/resolv.conf",
     volumePluginDir: "/var/lib/kubelet/volume-plugins",
-    // A node that is lost is missed after seconds, not minutes; see the controller manager's flags.
+    // A lost node is noticed after seconds, not minutes; see the controller manager's flags.
     nodeStatusUpdateFrequency: "2s",
     nodeLeaseDurationSeconds: 8,
     // The disk is the host's, and others fill it.

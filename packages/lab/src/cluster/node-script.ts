@@ -9,8 +9,8 @@ const hostConfiguration = [
 ];
 
 /**
- * What the kubelet wants these to be, and sets for the whole host where they differ. A node reads them
- * from files of its own, so that it finds what it wants and changes nothing.
+ * The values that the kubelet wants, and otherwise sets for the whole host. A node reads them from
+ * its own files, so that the kubelet finds what it wants and changes nothing.
  */
 const kernelSettings = {
   "vm/overcommit_memory": "1",
@@ -21,26 +21,28 @@ const kernelSettings = {
   "kernel/keys/root_maxbytes": "25000000",
 };
 
-/** The directory that every node of a cluster has, and that is the same for all: a file server's, as far as Pods can tell. */
+/**
+ * The directory that is shared by all nodes of a cluster: a file server, as far as Pods can tell.
+ */
 export const sharedDirectory = "/var/lib/shared";
 
 /** The directories of a node that outlive its processes, as a disk outlives a power cut. */
 export const nodeDisks: readonly string[] = ["kubelet", "containerd", "cni"];
 
-/** What a node shows of this host beside its own files. */
+/** What a node shows of this host besides its own files. */
 export interface NodeView {
   /** The programs of Kubernetes. */
   readonly programs: string;
   /** What is the {@link sharedDirectory} of every node. */
   readonly shared: string;
-  /** Directories that the node has at the same paths, and cannot write. */
+  /** Directories that the node sees read-only at the same paths. */
   readonly directories: readonly string[];
 }
 
 /**
- * What the first process of a node runs, in namespaces of its own: makes a root in which every path is
- * where a node has it, changes to it, and supervises the node's programs. The host's directories are not
- * seen, but for /usr, which cannot be written, /dev, and those that the view names.
+ * The script of a node's first process, in its own namespaces: builds a root with all paths of a
+ * node, changes to it, and supervises the node's programs. The host's directories are not visible,
+ * except for a read-only /usr, /dev, and those that the view names.
  */
 export function nodeScript(node: NodeLayout, { programs, shared, directories }: NodeView): string {
   const { name, directory, address, cgroup } = node;

@@ -4,8 +4,8 @@ import { removeBridge } from "./cluster-network.ts";
 import { removeCgroup } from "./node-cgroups.ts";
 
 /**
- * Removes what a cluster leaves when all its processes have ended: bridge, cgroups and files. What is gone
- * already is passed over.
+ * Removes what a cluster leaves when all its processes have ended: bridge, cgroups and files. Skips
+ * what is already gone.
  */
 export async function removeCluster(
   directory: string,

@@ -23,7 +23,7 @@ function processesOf(text: string): string[] {
     });
 }
 
-test("two clusters run side by side, and the one that ends leaves the host as it was", async () => {
+test("two clusters run side by side, and the one that ends leaves the host unchanged", async () => {
   const first = attachCluster();
   const before = await hostState();
   const name = `second-${process.pid}`;
@@ -39,7 +39,7 @@ test("two clusters run side by side, and the one that ends leaves the host as it
     const running = added(before, await hostState());
     expect(running.some((each) => each.includes(layout.bridge))).toBe(true);
     expect(running.some((each) => each.includes(layout.cgroup))).toBe(true);
-    // The kubelet has found what it wants, and the host is as it was.
+    // The kubelet has found what it wants, and the host is unchanged.
     const wanted = ["-n", "kernel.panic", "vm.overcommit_memory"];
     expect(await second.runOnNode("node-1", "sysctl", wanted)).toBe("10\n1\n");
     await expect(startCluster({ name, nodes: 1 })).rejects.toMatchObject({ code: "LAB_IN_USE" });
@@ -52,7 +52,7 @@ test("two clusters run side by side, and the one that ends leaves the host as it
   expect(added(after, before)).toEqual([]);
 });
 
-test("a cluster whose owner is killed ends with it, and the next start removes what is left", async () => {
+test("a cluster ends with its killed owner, and the next start removes what is left", async () => {
   const before = await hostState();
   const name = `killed-${process.pid}`;
   const owner = spawn(process.execPath, [child, name], { stdio: ["ignore", "pipe", "inherit"] });
@@ -75,7 +75,7 @@ test("a cluster whose owner is killed ends with it, and the next start removes w
   expect(added(before, await hostState())).toEqual([]);
 });
 
-test("a program of a node that dies is started again", async () => {
+test("restarts a program of a node that dies", async () => {
   const cluster = attachCluster();
   const pid = async (program: string): Promise<string> =>
     await cluster.runOnNode("node-1", "cat", [`/opt/node/programs/${program}.pid`]);
@@ -88,7 +88,7 @@ test("a program of a node that dies is started again", async () => {
   await cluster.kubectl(ready, { timeout: 90_000 });
 });
 
-test("what cannot be a cluster is refused before anything is made", async () => {
+test("rejects an impossible cluster before creating anything", async () => {
   await expect(startCluster({ name: "Not A Name" })).rejects.toThrow(/^name: "Not A Name" must be/);
   await expect(startCluster({ nodes: 0 })).rejects.toThrow(/^nodes: 0 must be/);
   await expect(startCluster({ addresses: "10.300" })).rejects.toThrow(/^addresses: "10.300" must/);

@@ -19,7 +19,7 @@ import { StartedCluster } from "./started-cluster.ts";
 
 /** How {@link startCluster} shapes a cluster. */
 export interface ClusterOptions {
-  /** No two clusters of this host have the same at the same time. Default: `lab` */
+  /** Unique among the running clusters of this host. Default: `lab` */
   readonly name?: string;
   /** How many nodes. Default: 2 */
   readonly nodes?: number;
@@ -27,13 +27,19 @@ export interface ClusterOptions {
   readonly addresses?: string;
   /** Images that every node has from the start. */
   readonly images?: readonly PackedImage[];
-  /** The directory with the programs of Kubernetes. Default: where the set-up of the tests has put them */
+  /**
+   * The directory with the programs of Kubernetes. Default: where the setup of the tests has put
+   * them
+   */
   readonly programs?: string;
   /** Directories of this host that every node has at the same paths, and cannot write. Default: none */
   readonly directories?: readonly string[];
-  /** Has the API server write down every write, with who made it, in `control-plane/log/audit.log`. Default: false */
+  /**
+   * Makes the API server record every write, with its author, in `control-plane/log/audit.log`.
+   * Default: false
+   */
   readonly audit?: boolean;
-  /** Told what has been done, for people who wait. */
+  /** Called with progress messages for people. */
   readonly onProgress?: (step: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -49,7 +55,8 @@ const programsVariable = "VIRTKIT_KUBERNETES";
  * Disposal ends and removes everything. Where this process is killed, the kernel ends the processes, and
  * the next start removes the rest: of this cluster and of every other one whose owner has ended.
  *
- * @throws LabError `LAB_IN_USE` where another process has a cluster of that name or with these addresses.
+ * @throws LabError `LAB_IN_USE` if another process has a cluster of that name or with these
+ * addresses.
  */
 export async function startCluster(
   options: ClusterOptions = {},
@@ -59,7 +66,8 @@ export async function startCluster(
   const parent = clustersDirectory();
   const template = await templateOf(options.images ?? [], programs);
   onProgress("images");
-  // Two who start at the same time would take each other's half-made clusters for abandoned.
+  // Two that start at the same time would mistake each other's incomplete clusters for abandoned
+  // ones.
   const layout = await withHostLock(`${parent}.lock`, async () => {
     await removeAbandoned(parent);
     return await claimNetwork(options, parent);
@@ -125,7 +133,7 @@ async function claimNetwork(
   try {
     await makeBridge(free);
   } catch (error) {
-    // The bridge is somebody else's.
+    // The bridge belongs to someone else.
     await removeCluster(free.directory, undefined);
     throw error;
   }

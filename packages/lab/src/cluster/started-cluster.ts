@@ -22,7 +22,7 @@ export interface StartOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The processes of a cluster whose files are there: starts them, ends them, and does things to nodes. */
+/** The processes of a cluster whose files exist: starts them, ends them, and acts on nodes. */
 export class StartedCluster implements NodeControl {
   readonly #layout: ClusterLayout;
   readonly #programs: string;
@@ -83,7 +83,7 @@ export class StartedCluster implements NodeControl {
     if (node.isRunning) return await this.#untilReady([name], undefined);
     const before = await this.#bootId(name);
     await node.start();
-    // What the API server says of the node may be from before it was killed.
+    // The API server's view of the node may be from before it was killed.
     const isNew = async (): Promise<boolean> => (await this.#bootId(name)) !== before;
     await until(isNew, { interval: 200, timeout: 120_000 });
     await this.#untilReady([name], undefined);

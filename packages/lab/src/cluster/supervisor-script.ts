@@ -19,14 +19,14 @@ while read -r name; do keep "$name" 3<&- & done <&3
 `;
 }
 
-/** The script that runs one program, and says in a file which process it is. */
+/** The script that runs one program, and records its pid in a file. */
 export function programScript(
   program: string,
   args: readonly string[],
   place: ProgramPlace,
 ): string {
   const line = [program, ...args].map((word) => `'${word}'`).join(" ");
-  // Two threads each: programs that take the whole host for theirs would only wait for each other.
+  // Two threads each: programs that assume the whole host is theirs would only wait for each other.
   return `echo $$ > '${place.directory}/${program}.pid'
 export PATH=${place.programs}:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root GOMAXPROCS=2
 exec ${line}

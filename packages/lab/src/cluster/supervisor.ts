@@ -8,8 +8,8 @@ import { LabError } from "../lab-error.ts";
 export type OwnNamespace = "mount" | "uts" | "ipc" | "pid" | "net";
 
 /**
- * One process in namespaces of its own, and all that it has started. When it ends, or when this process
- * dies in any way, everything in its namespaces ends.
+ * One process in its own namespaces, and everything that it has started. When it ends, or when this
+ * process dies in any way, everything in its namespaces ends.
  */
 export class Supervisor {
   readonly #holder: ChildProcess;
@@ -28,7 +28,8 @@ export class Supervisor {
     const holder = spawn("unshare", [...args, "bash", "-c", script], {
       stdio: ["pipe", "pipe", "pipe"],
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" },
-      // A Ctrl-C in the terminal is for who started the cluster, who then ends it in order.
+      // A Ctrl-C in the terminal is for the process that started the cluster, which then ends it in
+      // order.
       detached: true,
     });
     await untilReady(holder);
@@ -40,12 +41,12 @@ export class Supervisor {
     return this.#holder.exitCode === null && this.#holder.signalCode === null;
   }
 
-  /** Starts a program, and again whenever it has ended. */
+  /** Starts a program, and restarts it whenever it has ended. */
   startProgram(name: string): void {
     this.#holder.stdin?.write(`${name}\n`);
   }
 
-  /** Ends the first process, and with it all others, without a word to any of them. */
+  /** Kills the first process, and with it all others, without warning. */
   async kill(): Promise<void> {
     if (!this.isRunning) return;
     const exited = once(this.#holder, "exit");

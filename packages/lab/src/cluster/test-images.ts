@@ -1,4 +1,4 @@
-/** What tests of the nodes tier call the images that every node of their cluster has. */
+/** Names of the images that every node of the nodes tier's cluster has. */
 export const testImages = {
   /** The image of launcher Pods: a shell, Node, libvirt, QEMU and our packages as they were built. */
   launcher: "localhost/virtkit/launcher:test",

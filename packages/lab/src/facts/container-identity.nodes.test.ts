@@ -20,7 +20,7 @@ function containerId(id: string | undefined): string {
   return id?.replace("containerd://", "") ?? "";
 }
 
-test("a container's processes are found by its ID from the Pod's status, in a cgroup of the Pod's UID", async () => {
+test("finds a container's processes by its ID from the Pod's status, in a cgroup with the Pod's UID", async () => {
   await using namespace = await createNamespace(cluster);
   await namespace.createPod("found", { containers: [shell(idle)] });
   const { metadata, spec, status } = await namespace.untilReady("found");
@@ -36,7 +36,7 @@ test("a container's processes are found by its ID from the Pod's status, in a cg
   expect(ofPod.length).toBeGreaterThan(ofContainer.length);
 });
 
-test("a container that ends is another one afterwards: a new ID under the same Pod UID and address", async () => {
+test("a container that ends is replaced by a new ID under the same Pod UID and address", async () => {
   await using namespace = await createNamespace(cluster);
   await namespace.createPod("again", { containers: [shell(idle)] });
   const before = await namespace.untilReady("again");
@@ -88,7 +88,7 @@ test("a container that nobody knows any more ends as ContainerStatusUnknown", as
   await namespace.createPod("unknown", { ...spec, terminationGracePeriodSeconds: 1 });
   const before = await namespace.untilReady("unknown");
   const id = containerId(before.status.containerStatuses?.[0]?.containerID);
-  // Nobody looks while the container goes, with all that was kept of it.
+  // Nobody looks while the container disappears, with everything that was kept of it.
   await cluster.stopProgram("node-2", "kubelet");
   try {
     const ctr = (...args: string[]) =>

@@ -15,7 +15,7 @@ type Extension = AsyncDisposable & {
 
 type Handler = (path: string, body: string, request: IncomingMessage) => unknown;
 
-/** A server of this process that the API server reaches as a Service of the cluster. */
+/** A server in this process that the API server reaches as a Service of the cluster. */
 async function serveAs(name: string, namespace: string, handle: Handler): Promise<Extension> {
   const { key, cert, ca } = await cluster.serverCertificate([`${name}.${namespace}.svc`]);
   const server: Server = createServer({ key, cert }, (request, response) => {
@@ -43,7 +43,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, handle
   response.end(JSON.stringify(handle(request.url ?? "", body, request)));
 }
 
-/** A Service without a selector has the endpoints that somebody writes for it. */
+/** A Service without a selector has the endpoints that someone writes for it. */
 function selectorless(name: string, namespace: string, port: number): object[] {
   const metadata = { name, namespace };
   const labels = { "kubernetes.io/service-name": name };
@@ -65,7 +65,7 @@ function selectorless(name: string, namespace: string, port: number): object[] {
   ];
 }
 
-test("an aggregated API is served through a hand-made EndpointSlice, and is told who asks", async () => {
+test("serves an aggregated API through a hand-made EndpointSlice, with the caller's identity", async () => {
   await using namespace = await createNamespace(cluster);
   const group = `${namespace.name}.virtkit.io`;
   const resource = { name: "things", kind: "Thing", namespaced: true, verbs: ["get"] };
@@ -99,7 +99,7 @@ test("an aggregated API is served through a hand-made EndpointSlice, and is told
   }
 });
 
-test("webhooks are called through a hand-made EndpointSlice: one changes what is created, one refuses it", async () => {
+test("calls webhooks through a hand-made EndpointSlice: one changes what is created, one rejects it", async () => {
   await using namespace = await createNamespace(cluster);
   const patch = [{ op: "add", path: "/data/seen", value: "yes" }];
   await using hook = await serveAs("hook", namespace.name, (path, body) => {
@@ -165,7 +165,7 @@ test("webhooks are called through a hand-made EndpointSlice: one changes what is
   }
 });
 
-test("an endpoint on loopback is refused", async () => {
+test("rejects an endpoint on loopback", async () => {
   await using namespace = await createNamespace(cluster);
   const { status } = await cluster.request(
     `/apis/discovery.k8s.io/v1/namespaces/${namespace.name}/endpointslices`,

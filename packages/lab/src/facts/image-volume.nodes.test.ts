@@ -4,7 +4,7 @@ import { createNamespace } from "../cluster/cluster-namespace.ts";
 import { testImages } from "../cluster/test-images.ts";
 import { idle, shell } from "../testing/shell-container.ts";
 
-test("an image is a volume: its files keep their owner and cannot be written", async () => {
+test("files of an image volume keep their owner and are read-only", async () => {
   await using namespace = await createNamespace(attachCluster());
   await namespace.createPod("reader", {
     containers: [shell(idle, { volumeMounts: [{ name: "disk", mountPath: "/image" }] })],
@@ -19,7 +19,7 @@ test("an image is a volume: its files keep their owner and cannot be written", a
   );
 });
 
-test("a volume whose image is not there keeps the Pod waiting, with a reason", async () => {
+test("a volume whose image is missing keeps the Pod waiting, with a reason", async () => {
   await using namespace = await createNamespace(attachCluster());
   const reference = "localhost/virtkit/absent:1";
   await namespace.createPod("waiting", {

@@ -28,7 +28,7 @@ afterEach(async () => {
   await expect.poll(() => readiness("node-2")).toBe("True");
 });
 
-test("a node that lost its power is missed in seconds; its Pods keep saying Running, and come back as other containers", async () => {
+test("a node without power is missed in seconds; its Pods still say Running, and return as other containers", async () => {
   await using namespace = await createNamespace(cluster);
   await namespace.createPod("there", { nodeName: "node-2", containers: [shell(idle)] });
   const before = await namespace.untilReady("there");
@@ -55,7 +55,7 @@ test("a node that lost its power is missed in seconds; its Pods keep saying Runn
       status.containerStatuses?.[0]?.restartCount === 1 && status.containerStatuses[0].ready,
   );
   expect(back.metadata.uid).toBe(before.metadata.uid);
-  // How it ended is not known to anybody.
+  // Nobody knows how it ended.
   expect(back.status.containerStatuses?.[0]?.lastState?.terminated).toMatchObject({
     exitCode: 255,
     reason: "Unknown",
@@ -65,13 +65,13 @@ test("a node that lost its power is missed in seconds; its Pods keep saying Runn
   );
 });
 
-test("a node that is cut off from the API server is lost to it, and its containers run on", async () => {
+test("the API server loses a node that is cut off, but its containers keep running", async () => {
   await using namespace = await createNamespace(cluster);
   await namespace.createPod("alone", { nodeName: "node-2", containers: [shell(idle)] });
   const before = await namespace.untilReady("alone");
   await cluster.cutNode("node-2", "api");
   await expect.poll(() => readiness("node-2")).toBe("Unknown");
-  // A deletion that is forced removes the object, and nobody has ended the container.
+  // A forced deletion removes the object, although nobody has ended the container.
   await namespace.deletePod("alone", 0);
   await namespace.untilGone("alone");
   const id = before.status.containerStatuses?.[0]?.containerID?.replace("containerd://", "") ?? "";
@@ -83,7 +83,7 @@ test("a node that is cut off from the API server is lost to it, and its containe
   await expect.poll(running).not.toContain(id);
 });
 
-test("nodes that are cut off from each other are both ready, and their Pods do not reach each other", async () => {
+test("nodes that are cut off from each other are both ready, but their Pods do not reach each other", async () => {
   await using namespace = await createNamespace(cluster);
   const server = "require('net').createServer((s) => s.end('hello')).listen(7000)";
   const serve = shell("", { command: ["node", "-e", server] });

@@ -5,7 +5,7 @@ import { idle, shell } from "../testing/shell-container.ts";
 
 const cluster = attachCluster();
 
-test("a Pod with a readiness gate is ready only once somebody has set its condition", async () => {
+test("a Pod with a readiness gate is ready only once its condition is set", async () => {
   await using namespace = await createNamespace(cluster);
   const conditionType = "virtkit.io/unpaused";
   await namespace.createPod("gated", {
@@ -32,7 +32,7 @@ test("a Pod with a readiness gate is ready only once somebody has set its condit
   expect(paused.status.phase).toBe("Running");
 });
 
-test("the grace period is kept: SIGTERM at once, SIGKILL when it is over, and not before", async () => {
+test("the grace period is kept: SIGTERM at once, SIGKILL at its end, and not before", async () => {
   await using namespace = await createNamespace(cluster);
   // Says when it was asked to end, and does not.
   const stubborn =
@@ -60,7 +60,7 @@ test("the grace period is kept: SIGTERM at once, SIGKILL when it is over, and no
   await namespace.untilGone("stubborn");
 });
 
-test("a Pod that ends by itself in its grace period is gone before that is over", async () => {
+test("a Pod that ends within its grace period is gone before it is over", async () => {
   await using namespace = await createNamespace(cluster);
   await namespace.createPod("obedient", {
     containers: [shell(idle)],
@@ -71,7 +71,7 @@ test("a Pod that ends by itself in its grace period is gone before that is over"
   await namespace.untilGone("obedient");
 });
 
-test("an eviction is refused with 429 as long as a budget says so, and granted without one", async () => {
+test("an eviction is refused with 429 while a budget forbids it, and granted without one", async () => {
   await using namespace = await createNamespace(cluster);
   const labels = { app: "kept" };
   await namespace.createPod("kept", { containers: [shell(idle)] }, { labels });
@@ -95,7 +95,7 @@ test("an eviction is refused with 429 as long as a budget says so, and granted w
   await namespace.untilGone("kept");
 });
 
-test("a drain evicts the Pods of its node and leaves those of the other; the node takes none until it may", async () => {
+test("a drain evicts only the Pods of its node, which takes none until it is uncordoned", async () => {
   await using namespace = await createNamespace(cluster);
   const on = (nodeName: string): object => ({ nodeName, containers: [shell(idle)] });
   await namespace.createPod("leaves", on("node-1"));

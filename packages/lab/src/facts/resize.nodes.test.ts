@@ -6,7 +6,7 @@ import { idle, shell } from "../testing/shell-container.ts";
 
 const cluster = attachCluster();
 
-test("a running Pod is resized in place: its cgroup has the new limits, and nothing is restarted", async () => {
+test("resizes a running Pod in place: its cgroup has the new limits, and nothing restarts", async () => {
   await using namespace = await createNamespace(cluster);
   const resources = (cpu: string, memory: string) => ({
     requests: { cpu, memory },
@@ -38,7 +38,7 @@ test("a running Pod is resized in place: its cgroup has the new limits, and noth
   expect(await namespace.exec("grows", "sh", "-c", limits)).toBe(`${128 * 1024 * 1024}\n`);
 });
 
-test("a Pod that asks for more than its node could ever have is refused at once", async () => {
+test("rejects a resize beyond the node's capacity at once", async () => {
   await using namespace = await createNamespace(cluster);
   await namespace.createPod("wants", { containers: [asking("100m")] });
   await namespace.untilReady("wants");
@@ -47,7 +47,7 @@ test("a Pod that asks for more than its node could ever have is refused at once"
   expect(body).toMatchObject({ details: { causes: [{ reason: "NodeCapacity" }] } });
 });
 
-test("a Pod that asks for more than its node has left is resized later, says so, and runs on", async () => {
+test("defers a resize beyond the node's free resources, says so, and the Pod keeps running", async () => {
   await using namespace = await createNamespace(cluster);
   const cpus = Number((await cluster.runOnNode("node-2", "nproc")).trim());
   const most = `${cpus * 1000 - 400}m`;

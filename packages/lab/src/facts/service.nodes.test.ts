@@ -5,7 +5,7 @@ import { idle, shell } from "../testing/shell-container.ts";
 
 const cluster = attachCluster();
 
-test("a Service's address works from Pods of its own node and of the other, and from the Pod behind it", async () => {
+test("a Service's address works from Pods on its own node and on the other, and from the Pod behind it", async () => {
   await using namespace = await createNamespace(cluster);
   const server = "require('http').createServer((q, a) => a.end(process.env.HOSTNAME)).listen(8080)";
   const serve = shell("", { command: ["node", "-e", server] });
@@ -30,7 +30,7 @@ test("a Service's address works from Pods of its own node and of the other, and 
   }
 });
 
-test("a Pod reaches the API server by its Service, with its own token and no more rights than that has", async () => {
+test("a Pod reaches the API server by its Service, with its own token and only that token's rights", async () => {
   await using namespace = await createNamespace(cluster);
   await namespace.createPod("caller", { containers: [shell(idle)] });
   await namespace.untilReady("caller");

@@ -5,7 +5,7 @@ import { LabError } from "../lab-error.ts";
 import { runProgram } from "../run-program.ts";
 import { type ImageFile, imageFile } from "./image-file.ts";
 
-/** What of this host goes into an image. */
+/** The files of this host that go into an image. */
 export interface HostFilesOptions {
   /** Debian packages whose files are taken. */
   readonly packages: readonly string[];
@@ -64,12 +64,15 @@ async function programPath(name: string): Promise<string> {
   throw new LabError("LAB_IMAGE", `${name}: this host does not have it; install it`);
 }
 
-/** All that the dynamic linker would load for these files; what they load later is among the files. */
+/**
+ * Everything that the dynamic linker would load for these files; what they load later is among the
+ * files.
+ */
 async function libraries(files: readonly ImageFile[]): Promise<string[]> {
   const sources = files.flatMap(({ source }) => source ?? []);
   const linked: string[] = [];
   for (const source of sources) if (await isElf(source)) linked.push(source);
-  // It fails where one of them is not linked with anything.
+  // It fails if one of them is not linked with anything.
   const output = await runProgram("sh", ["-c", 'ldd "$@" 2>/dev/null || true', "ldd", ...linked]);
   const found = output.split("\n").flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? []);
   // A library is found by its own name, and often is a link to one with its release.

@@ -16,7 +16,7 @@ export interface ImageFile {
   readonly data?: string | Uint8Array;
 }
 
-/** What {@link filesBelow} may change of what it finds. */
+/** Options of {@link filesBelow}. */
 export interface FilesBelowOptions {
   /** Where the directory's content goes. Default: the root of the image */
   readonly at?: string;
@@ -25,7 +25,7 @@ export interface FilesBelowOptions {
   readonly keep?: (path: string, isDirectory: boolean) => boolean;
 }
 
-/** All that is in a directory of this host, as files of an image; links stay links. */
+/** Everything in a directory of this host, as files of an image; links stay links. */
 export async function filesBelow(
   directory: string,
   { at = "", uid, keep = () => true }: FilesBelowOptions = {},

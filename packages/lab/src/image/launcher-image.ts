@@ -6,7 +6,7 @@ import type { ImageFile } from "./image-file.ts";
 import { type PackedImage, packImage } from "./pack-image.ts";
 import { packageFiles } from "./package-files.ts";
 
-/** What {@link launcherImage} packs. */
+/** The input of {@link launcherImage}. */
 export interface LauncherImageOptions {
   /** Where the archive goes. */
   readonly archive: string;
@@ -54,8 +54,8 @@ const unneeded =
 export const imageModules = "usr/lib/node_modules";
 
 /**
- * Packs the image of launcher Pods from this host's own Node, libvirt and QEMU and from packages that were
- * built: no registry and no container engine is needed.
+ * Packs the image of launcher Pods from this host's own Node, libvirt and QEMU and from built
+ * packages: needs no registry and no container engine.
  */
 export async function launcherImage(options: LauncherImageOptions): Promise<PackedImage> {
   const host = await hostFiles({

@@ -4,9 +4,9 @@ import { LabError } from "../lab-error.ts";
 import { filesBelow, type ImageFile } from "./image-file.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar-header.ts";
 
-/** What {@link packImage} makes an image of. */
+/** The input of {@link packImage}. */
 export interface ImageOptions {
-  /** Where the archive goes; what was there is replaced once the new one is whole. */
+  /** Where the archive goes; replaces an existing one once the new one is complete. */
   readonly archive: string;
   /** Repository and tag, as Pods name the image: `localhost/virtkit/launcher:test`. */
   readonly reference: string;
@@ -41,9 +41,9 @@ interface Blob {
 const architectures: Partial<Record<NodeJS.Architecture, string>> = { x64: "amd64" };
 
 /**
- * Packs an OCI image archive with one uncompressed layer, which containerd imports: without a container
- * engine, and without a registry. The same files and configuration give the same bytes, at any time and in
- * any order; owners and modes are kept, times are not.
+ * Packs an OCI image archive with one uncompressed layer, which containerd imports: needs no
+ * container engine and no registry. The same files and configuration give the same bytes, at any
+ * time and in any order; owners and modes are kept, times are not.
  *
  * @param content a directory of this host, whose files become root's, or a list of files. Directories that
  *   the list leaves out are made.

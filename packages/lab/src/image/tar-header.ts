@@ -1,4 +1,4 @@
-/** What a tar archive says of one file before its content. */
+/** The header of one file in a tar archive. */
 export interface TarHeader {
   /** Relative to the root that it is unpacked to, without a slash at its beginning. */
   readonly path: string;

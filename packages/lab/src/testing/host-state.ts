@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProgram } from "../run-program.ts";
 
-/** What of a cluster can be seen on the host, by kind, and the settings of the host's kernel. */
+/** The traces of a cluster on the host, by kind, and the settings of the host's kernel. */
 export interface HostState {
   readonly mounts: readonly string[];
   readonly links: readonly string[];
@@ -17,8 +17,8 @@ const volatile =
   /^(fs\.(dentry|file-nr|inode|aio-nr|quota)|kernel\.(random|ns_last_pid|pty\.nr|tainted|perf_event|sched_domain)|net\.netfilter\.nf_conntrack_(count|buckets)|net\.ipv[46]\.(conf|neigh|route)|vm\.(stat|numa))/;
 
 /**
- * Looks at this host. Others work on it at the same time, so of mounts, links, routes, cgroups and rules only
- * those are looked at that could be a cluster's; settings of the kernel are compared as they are, but for
+ * Reads the state of this host. Other programs use it at the same time, so of mounts, links, routes, cgroups and rules only
+ * those that could belong to a cluster are read. Kernel settings are compared as they are, except for
  * those of single interfaces, which come and go with them.
  */
 export async function hostState(): Promise<HostState> {
@@ -40,7 +40,7 @@ export async function hostState(): Promise<HostState> {
   };
 }
 
-/** What the second state has more than the first. */
+/** What the second state has in addition to the first. */
 export function added(before: HostState, after: HostState): string[] {
   return Object.keys(after).flatMap((kind) => {
     const known = new Set(before[kind as keyof HostState]);

@@ -50,8 +50,8 @@ function computeEnvironment(request: LauncherRequest, draft: PodDraft): EnvVar[]
 }
 
 /**
- * The launcher's program has a file capability for low ports, so the container needs it, too.
- * Root also pins vCPUs, for which an unprivileged launcher has the node agent.
+ * The launcher's program has a file capability for low ports, so the container needs it, too. Root also pins
+ * vCPUs; for an unprivileged launcher the node agent does that.
  */
 function computeSecurity({ nonRoot, profile }: LauncherRequest): SecurityContext {
   if (!nonRoot) {

@@ -14,7 +14,7 @@ test.each<[Partial<Devices>, Scene, boolean]>([
   expect(container(render({ devices }, scene), "guest-console-log") !== undefined).toBe(logged);
 });
 
-test("it is a sidecar that reads the guest's console and can do nothing else", () => {
+test("is a sidecar that can only read the guest's console", () => {
   expect(container(render({}), "guest-console-log")).toMatchObject({
     restartPolicy: "Always",
     args: ["--logfile", "/var/run/kubevirt-private/uid-1/virt-serial0-log"],

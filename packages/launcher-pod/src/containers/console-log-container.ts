@@ -10,7 +10,7 @@ const defaults: SupportDefaults = {
   limits: { cpu: "15m", memory: "60M" },
 };
 
-/** A sidecar that writes what the guest says on its first serial port to the Pod's log. */
+/** A sidecar that writes the output of the guest's first serial port to the Pod's log. */
 export const consoleLogContainer: Step = (request, { initContainers }) => {
   const { uid, profile, config, guaranteed, logVerbosity, explain } = request;
   if (!isLogged(request)) return;
@@ -22,7 +22,7 @@ export const consoleLogContainer: Step = (request, { initContainers }) => {
     args: ["--logfile", `${home}/${uid}/virt-serial0-log`],
     env: [{ name: "VIRT_LAUNCHER_LOG_VERBOSITY", value: `${logVerbosity}` }],
     resources: supportResources(config, defaults, guaranteed),
-    // An init container that is restarted always is a sidecar that starts first.
+    // An init container with restartPolicy Always is a sidecar that starts first.
     restartPolicy: "Always",
     volumeMounts: [{ name: "private", readOnly: true, mountPath: home }],
     imagePullPolicy: config.imagePullPolicy,
@@ -31,7 +31,7 @@ export const consoleLogContainer: Step = (request, { initContainers }) => {
   explain?.(
     part.initContainer("guest-console-log"),
     "vmi.spec.domain.devices.logSerialConsole",
-    "the serial console is logged unless that or the configuration forbids it",
+    "the serial console is logged unless this or the configuration forbids it",
   );
 };
 

@@ -35,7 +35,7 @@ test("with image volumes, images are volumes and init containers only show their
   });
 });
 
-test("without, containers hold the images open with a program that is copied first", () => {
+test("without image volumes, containers hold the images open with a program that is copied first", () => {
   expect(names(classic)).toEqual([
     [
       "guest-console-log",

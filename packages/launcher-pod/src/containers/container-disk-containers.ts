@@ -11,12 +11,12 @@ import {
 } from "../volumes/container-disk-names.ts";
 import { userEnvironment } from "./compute-container.ts";
 
-/** An image that holds a disk or a kernel. */
+/** An image with a disk or a kernel. */
 interface DiskImage {
   readonly volume: string;
   readonly image: string;
   readonly pullPolicy: string | undefined;
-  /** Name under which the node agent finds what the image holds. */
+  /** Name under which the node agent finds the image's content. */
   readonly target: string;
   /** Field of the VMI, for explanations. */
   readonly from: string;
@@ -49,9 +49,9 @@ const binaryMount = "/container-disk-binary";
 /**
  * Containers for containerDisks and kernel images.
  *
- * With image volumes: an init container per image whose digest is not known yet, only so that the
- * Pod's status shows the digest. Without: an init container copies a program into a shared
- * directory, one per image makes sure that it can be pulled, and one per image holds it open.
+ * With image volumes: an init container for each image whose digest is unknown, only so that the Pod's status
+ * shows the digest. Without: one init container copies a program into a shared directory, one per image makes
+ * sure that it can be pulled, and one container per image holds it open.
  */
 export const containerDiskContainers: Step = (request, draft) => {
   const images = diskImages(request);
@@ -99,7 +99,7 @@ function addDigestContainer(request: LauncherRequest, draft: PodDraft, image: Di
   container.args = ["--no-op"];
   container.volumeMounts = [{ name: launcherBinaryVolume, readOnly: true, mountPath: binaryMount }];
   draft.initContainers.push(container);
-  explain?.(part.initContainer(name), image.from, "makes the image's digest known");
+  explain?.(part.initContainer(name), image.from, "reports the image's digest");
 }
 
 /** Puts the program that holds images open where the images' containers can start it. */

@@ -28,7 +28,7 @@ test("each sidecar has its own directory of sockets and knows its name", () => {
   );
 });
 
-test("a script comes from a configMap, which must be there", () => {
+test("a script comes from a ConfigMap, which must exist", () => {
   const configMap = { name: "script", key: "run.sh", hookPath: "/usr/bin/onDefineDomain" };
   const pod = render(sidecars({ configMap }), { objects });
   expect(pod.spec.volumes?.at(-1)).toEqual({
@@ -58,13 +58,13 @@ test("a claim may be shared with the compute container", () => {
   });
 });
 
-test("a sidecar without an image has the profile's", () => {
+test("a sidecar without an image uses the profile's", () => {
   const profile = kubevirtLauncherProfile({ image: "l:1", hookSidecarImage: "shim:1" });
   const pod = render(sidecars({}), { profile });
   expect(container(pod, "hook-sidecar-0")?.image).toBe("shim:1");
 });
 
-test("resources are those of the configuration, and limits where the Pod must be Guaranteed", () => {
+test("resources come from the configuration, with limits if the Pod must be Guaranteed", () => {
   const supportContainerResources = [
     { type: "sidecar", resources: { requests: { cpu: "7m" }, limits: { memory: "9M" } } },
   ];
@@ -81,7 +81,7 @@ test("resources are those of the configuration, and limits where the Pod must be
   });
 });
 
-test("network binding plugins bring a sidecar each, once", () => {
+test("network binding plugins add one sidecar each", () => {
   const binding = {
     p: { sidecarImage: "p:1", downwardAPI: "device-info" },
     q: { networkAttachmentDefinition: "" },

@@ -73,7 +73,7 @@ function mounts({ profile }: LauncherRequest, sidecar: HookSidecar, name: string
   return found;
 }
 
-/** A sidecar has no defaults of its own, except where the Pod's QoS class needs limits. */
+/** A sidecar has no default resources, except limits that the Pod's QoS class needs. */
 function sidecarResources({ config, guaranteed }: LauncherRequest): ContainerResources {
   const limits = amounts(
     config.supportContainerLimit("sidecar", "cpu")?.toString() ?? (guaranteed ? "200m" : undefined),
@@ -118,6 +118,6 @@ function addVolumes(request: LauncherRequest, draft: PodDraft, sidecar: HookSide
 
 function missingConfigMap({ namespace, names }: LauncherRequest, name: string): LauncherPodError {
   const path = `metadata.annotations.${names.annotations.hookSidecars}`;
-  const message = `${path} names the ConfigMap "${name}", which namespace "${namespace}" does not have; create it`;
+  const message = `${path} names the ConfigMap "${name}", which does not exist in namespace "${namespace}"; create it`;
   return new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
 }

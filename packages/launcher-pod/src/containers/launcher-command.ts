@@ -24,7 +24,7 @@ export function launchOf(request: LauncherRequest): Launch {
   };
 }
 
-/** Any annotation that begins so counts, as long as it is empty or begins with "true". */
+/** Any annotation with this prefix counts, if it is empty or begins with "true". */
 function keepsAfterFailure(all: Readonly<Record<string, string>>, prefix: string): boolean {
   for (const key in all) {
     if (!key.startsWith(prefix)) continue;

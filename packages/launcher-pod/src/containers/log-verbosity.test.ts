@@ -29,7 +29,7 @@ test.each<[Record<string, string>, Scene, string[]]>([
   expect(logging(labels, scene)).toEqual(env);
 });
 
-test("a verbosity that is no number is refused with its path", () => {
+test("refuses a verbosity that is not a number, with its path", () => {
   expect(() => logging({ logVerbosity: "high" })).toThrow(
     expect.objectContaining({
       code: "LAUNCHER_POD_FIELD_INVALID",

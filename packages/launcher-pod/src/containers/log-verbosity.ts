@@ -5,10 +5,10 @@ import type { Step } from "../pod-draft.ts";
 const verbosityLabel = "logVerbosity";
 const defaultVerbosity = 2;
 
-/** Above this the programs beside the launcher write debug logs, too. */
+/** Above this, the programs beside the launcher write debug logs, too. */
 const debugThreshold = 5;
 
-/** The verbosity of the launcher's log: a label of the VMI, else the configuration. */
+/** The verbosity of the launcher's log: a label of the VMI, otherwise the configuration. */
 export function logVerbosityOf(
   labels: Readonly<Record<string, string>>,
   config: ClusterConfig,

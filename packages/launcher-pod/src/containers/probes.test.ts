@@ -20,7 +20,7 @@ test("a probe starts ten seconds later, with the kubelet's defaults", () => {
   });
 });
 
-test("a command runs in the guest, with a second more for the way there", () => {
+test("a command runs in the guest, with one second more for the transfer", () => {
   const probe = liveness({ exec: { command: ["cat", "/x", "/y"] }, timeoutSeconds: 5 });
   expect(probe?.exec?.command).toEqual([...asking, "5", "--command", "cat", "--", "/x", "/y"]);
   expect(probe?.timeoutSeconds).toBe(6);
@@ -32,7 +32,7 @@ test("a ping asks the guest agent", () => {
   expect(probe).toMatchObject({ initialDelaySeconds: 30, timeoutSeconds: 2 });
 });
 
-test.each([[[]], [["virt-probe", "--x"]]])("the command %j is left as it is", (command) => {
+test.each([[[]], [["virt-probe", "--x"]]])("leaves the command %j unchanged", (command) => {
   expect(liveness({ exec: { command } })).toMatchObject({ exec: { command }, timeoutSeconds: 1 });
 });
 

@@ -3,7 +3,7 @@ import type { LauncherRequest } from "../launcher-request.ts";
 import type { PodProbe } from "../pod/container.ts";
 import type { Step } from "../pod-draft.ts";
 
-/** libvirt takes about that long before there is anything to probe. */
+/** libvirt takes about this long before there is anything to probe. */
 const startupSeconds = 10;
 
 /** The guest's probes, as probes of the compute container. */
@@ -13,7 +13,7 @@ export const probes: Step = (request, { probes: own }) => {
   if (readinessProbe) own.readinessProbe = podProbe(request, readinessProbe);
 };
 
-/** Probes by command or agent run a program beside the guest that asks it; they get a second more. */
+/** Command and agent probes run a program beside the guest; they get one second more. */
 function podProbe(request: LauncherRequest, probe: Probe): PodProbe {
   const timeoutSeconds = atLeastOne(probe.timeoutSeconds, 1);
   const question = guestQuestion(request, probe, timeoutSeconds);
@@ -34,7 +34,7 @@ function atLeastOne(value: number | undefined, otherwise: number): number {
   return value !== undefined && value >= 1 ? value : otherwise;
 }
 
-/** The command that asks the guest; undefined if the kubelet can ask by itself. */
+/** The command that asks the guest; undefined if the kubelet can probe directly. */
 function guestQuestion(
   { profile, namespace, name }: LauncherRequest,
   { guestAgentPing, exec }: Probe,
@@ -50,7 +50,7 @@ function guestQuestion(
   ];
   if (guestAgentPing) return [...line, "--guestAgentPing"];
   const [program, ...args] = exec?.command ?? [];
-  // A command that asks the guest already has passed through here before.
+  // A command that already asks the guest has passed through here before.
   if (program === undefined || program === probe) return undefined;
   return [...line, "--command", program, "--", ...args];
 }

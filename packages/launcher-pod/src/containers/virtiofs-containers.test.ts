@@ -15,7 +15,7 @@ test.each<[string, Omit<Volume, "name">, string]>([
   ["a configMap", { configMap: { name: "c" } }, "/var/run/kubevirt-private/config-map/v"],
   ["a secret", { secret: { secretName: "s" } }, "/var/run/kubevirt-private/secret/v"],
   ["a downwardAPI volume", { downwardAPI: {} }, "/var/run/kubevirt-private/downwardapi/v"],
-])("%s is shared from where it is mounted", (_, volume, directory) => {
+])("shares %s from where it is mounted", (_, volume, directory) => {
   const found = virtiofsd(volume);
   expect(found?.args).toContain(`--shared-dir=${directory}`);
   expect(found?.volumeMounts).toContainEqual({ name: "v", mountPath: directory });

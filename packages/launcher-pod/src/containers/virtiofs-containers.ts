@@ -19,8 +19,8 @@ const defaults: SupportDefaults = {
 const serviceAccountPath = "/var/run/secrets/kubernetes.io/serviceaccount/";
 
 /**
- * A virtiofsd per volume that a file system of the guest shows. Volumes of type containerPath get
- * theirs when the Pod is admitted: only then is it known what is mounted there.
+ * One virtiofsd per volume that a file system of the guest shows. containerPath volumes get theirs when the Pod
+ * is admitted: only then is it known what is mounted there.
  */
 export const virtiofsContainers: Step = (request, { helpers }) => {
   const { spec, devices, explain } = request;
@@ -56,7 +56,7 @@ function virtiofsContainer(request: LauncherRequest, volume: Volume): Container 
   };
 }
 
-/** Files that cannot be found again on the target of a migration become errors in the guest, no more. */
+/** Files that cannot be found on the target of a migration become errors in the guest, nothing worse. */
 function virtiofsdArguments(
   socket: string,
   source: string,

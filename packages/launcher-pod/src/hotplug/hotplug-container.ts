@@ -65,7 +65,7 @@ export function hotplugContainer(
   };
 }
 
-/** The guest's level, or that of the source while the guest is on its way here; s0 without SELinux. */
+/** The guest's level, or the source's while the guest is moving here; s0 without SELinux. */
 function selinuxLevel({ status }: VirtualMachineInstance): string {
   const context = status?.selinuxContext || status?.migrationState?.sourceState?.selinuxContext;
   if (!context) {

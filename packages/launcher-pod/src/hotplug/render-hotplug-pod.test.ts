@@ -37,7 +37,7 @@ function hotplug(status: VirtualMachineInstanceStatus, type?: string): Pod {
 
 const context = "u:r:t:s0:c1,c2";
 
-test("it goes to the launcher's node, lives as long as the launcher, and tolerates what that does", () => {
+test("runs on the launcher's node, lives as long as the launcher, and has its tolerations", () => {
   const { metadata, spec } = hotplug({ selinuxContext: context });
   expect(metadata).toMatchObject({
     generateName: "hp-volume-",
@@ -57,7 +57,7 @@ test("it goes to the launcher's node, lives as long as the launcher, and tolerat
   ]);
 });
 
-test("claims become devices or mounts; one that is not there yet is attached alone", () => {
+test("claims become devices or mounts; a missing one is attached alone", () => {
   const { spec } = hotplug({ selinuxContext: context });
   const [container] = spec.containers;
   expect(spec.volumes?.map(({ name }) => name)).toEqual([
@@ -70,7 +70,7 @@ test("claims become devices or mounts; one that is not there yet is attached alo
   expect(container?.volumeDevices).toEqual([{ name: "block", devicePath: "/path/block/uid-of-b" }]);
 });
 
-test("of several statuses of a volume the last hotplugged one says whether it is mounted", () => {
+test("the last hotplugged status of a volume says whether it is mounted", () => {
   const ready = { name: "files", target: "", phase: "Ready", hotplugVolume: {} };
   const bound = { ...ready, phase: "Bound" };
   const { hotplugVolume: _, ...fixed } = bound;
@@ -81,7 +81,7 @@ test("of several statuses of a volume the last hotplugged one says whether it is
   expect(mounts(ready, fixed)).toBe(1);
 });
 
-test("a volume that the guest has already is not mounted again", () => {
+test("does not mount a volume again that the guest already has", () => {
   const volumeStatus = [{ name: "files", target: "sda", phase: "Ready", hotplugVolume: {} }];
   const { spec } = hotplug({ selinuxContext: context, volumeStatus });
   expect(spec.containers[0]?.volumeMounts?.map(({ name }) => name)).toEqual(["hotplug-disks"]);
@@ -98,7 +98,7 @@ test.each<[VirtualMachineInstanceStatus, string]>([
 });
 
 test.each<[VirtualMachineInstanceStatus]>([[{}], [{ selinuxContext: "a:b" }]])(
-  "status %j is refused",
+  "refuses status %j",
   (status) => {
     expect(() => hotplug(status)).toThrow(
       expect.objectContaining({

@@ -12,7 +12,7 @@ import { hotplugVolume } from "../volumes/hotplug-support.ts";
 import { foreignNames } from "../well-known.ts";
 import { hotplugContainer, hotplugMetadata } from "./hotplug-container.ts";
 
-/** Taints that do not keep a Pod from a node on which its guest runs already. */
+/** Taints that do not keep a Pod from a node where its guest already runs. */
 const bearableTaints = [
   "unschedulable",
   "network-unavailable",
@@ -27,7 +27,7 @@ export interface HotplugRequest {
   readonly volumes: readonly Volume[];
   /** The launcher Pod that the volumes are for; it also owns the hotplug Pod. */
   readonly launcherPod: ExistingPod;
-  /** Claims by the name of their volume. A volume whose claim is not there is attached without a mount. */
+  /** Claims by volume name. A volume whose claim is missing is attached without a mount. */
   readonly claims: ReadonlyMap<string, PersistentVolumeClaim>;
 }
 
@@ -83,7 +83,7 @@ function attachVolumes({ spec }: Pod, { vmi, volumes, claims }: HotplugRequest):
   }
 }
 
-/** Where a volume has several statuses, the last one counts. */
+/** If a volume has several statuses, the last one counts. */
 function mountedVolumes({ status }: VirtualMachineInstance): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { name, hotplugVolume: hotplugged, phase } of status?.volumeStatus ?? []) {
@@ -106,7 +106,7 @@ function onNode(node: string): NonNullable<Pod["spec"]["affinity"]> {
   };
 }
 
-/** Those of the launcher Pod and the bearable ones, by key; neighbours that are equal count once. */
+/** Those of the launcher Pod and the tolerable ones, by key; equal neighbours count once. */
 function tolerations({ spec }: ExistingPod): Toleration[] {
   const all: Toleration[] = bearableTaints.map((taint) => ({
     key: `node.kubernetes.io/${taint}`,
@@ -126,7 +126,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Kubernetes compares the seconds by identity, so that only tolerations without them are ever equal. */
+/** Kubernetes compares the seconds by identity, so only tolerations without them are ever equal. */
 function isSame(a: Toleration, b: Toleration): boolean {
   if (a.tolerationSeconds !== undefined || b.tolerationSeconds !== undefined) return false;
   return (["key", "operator", "value", "effect"] as const).every(

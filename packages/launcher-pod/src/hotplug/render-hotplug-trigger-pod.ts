@@ -16,7 +16,7 @@ export interface HotplugTrigger {
   readonly claimName: string;
   readonly block: boolean;
   readonly launcherPod: ExistingPod;
-  /** The Pod ends at once: it is wanted only so that the claim binds. */
+  /** The Pod ends at once: its only purpose is to make the claim bind. */
   readonly temporary: boolean;
 }
 

@@ -16,7 +16,7 @@ export const backupHookKeys = [
   "post.hook.backup.velero.io/command",
 ] as const;
 
-/** The guest of a launcher Pod, as far as backups have to know it. */
+/** The parts of a launcher Pod's guest that backups need. */
 export interface BackedUpGuest {
   readonly name: string;
   readonly namespace: string;
@@ -24,8 +24,8 @@ export interface BackedUpGuest {
 }
 
 /**
- * Annotations that have Velero freeze the guest's file systems around a backup: none if an annotation of
- * the VMI says so or, where the VMI has none, one of the cluster.
+ * Annotations that make Velero freeze the guest's file systems around a backup: none if an annotation of the
+ * VMI or, by default, of the cluster says so.
  */
 export function backupHookAnnotations(
   { name, namespace, annotations: own }: BackedUpGuest,

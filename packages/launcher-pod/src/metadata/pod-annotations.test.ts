@@ -5,7 +5,7 @@ import { lookupIn } from "../cluster-lookup.ts";
 import { renderLauncherPod } from "../render-launcher-pod.ts";
 import { render, testProfile, testVmi, withoutGates } from "../testing/render.ts";
 
-test("annotations of the VMI are the Pod's, but those about the VMI itself", () => {
+test("copies annotations of the VMI to the Pod, except those about the VMI itself", () => {
   const annotations = {
     mine: "1",
     "kubectl.kubernetes.io/last-applied-configuration": "{}",
@@ -23,7 +23,7 @@ test("annotations of the VMI are the Pod's, but those about the VMI itself", () 
   });
 });
 
-test("the memory overhead is noted in bytes, unless that gate is off", () => {
+test("records the memory overhead in bytes, unless that gate is off", () => {
   const key = "kubevirt.io/memory-overhead-bytes";
   expect(render({}).metadata.annotations?.[key]).toMatch(/^[0-9]+$/);
   expect(
@@ -37,7 +37,7 @@ test("a Pod that only binds volumes says so and runs no launcher", () => {
   expect(pod.spec.containers[0]?.command).toEqual(["/bin/bash", "-c", "echo", "bound PVCs"]);
 });
 
-test("networks are Multus' and Istio's business", () => {
+test("leaves networks to Multus and Istio", () => {
   const networks = [
     { name: "default", pod: {} },
     { name: "red", multus: { networkName: "red" } },
@@ -68,7 +68,7 @@ test.each([
   );
 });
 
-test("a platform with other names has them in every place", () => {
+test("a platform with other names uses them everywhere", () => {
   const platform = names({ group: "vm.example" });
   const config = clusterConfig({}, { names: platform });
   const disks = [{ name: "d", disk: {} }];

@@ -7,7 +7,7 @@ import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { Step } from "../pod-draft.ts";
 import { foreignNames } from "../well-known.ts";
 
-/** Annotations for tools that look at the Pod: the VMI's, and what it is. */
+/** Annotations for tools that look at the Pod: the VMI's, and what the Pod is. */
 export const podAnnotations: Step = (request, { annotations: own }) => {
   const { explain, names } = request;
   const { annotations } = names;
@@ -19,9 +19,14 @@ export const podAnnotations: Step = (request, { annotations: own }) => {
   for (const key of Object.keys(request.annotations)) {
     if (isAboutVmi(key, names)) continue;
     const value = request.annotations[key] ?? "";
-    set(key, value, "vmi.metadata.annotations", "annotations of the VMI are the Pod's");
+    set(key, value, "vmi.metadata.annotations", "the Pod gets the annotations of the VMI");
   }
-  set(foreignNames.defaultContainer, computeName, "rule", "what kubectl logs and exec take");
+  set(
+    foreignNames.defaultContainer,
+    computeName,
+    "rule",
+    "what kubectl logs and exec use by default",
+  );
   set(
     annotations.migrationTransportUnix,
     "true",
@@ -37,7 +42,7 @@ export const podAnnotations: Step = (request, { annotations: own }) => {
   }
 };
 
-/** Notes that tools leave on a VMI about the VMI itself. */
+/** Notes of tools about the VMI itself. */
 function isAboutVmi(key: string, { annotations, own }: Names): boolean {
   return (
     key.startsWith("kubectl.kubernetes.io") ||

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { render } from "../testing/render.ts";
 import { vmiIdentifier } from "./vmi-identifier.ts";
 
-test("the VMI's labels are the Pod's, but those that say whose Pod it is", () => {
+test("copies the VMI's labels to the Pod, except those that say whose Pod it is", () => {
   const labels = { mine: "1", "kubevirt.io": "other" };
   const annotations = { "sidecar.istio.io/inject": "true" };
   expect(render({ metadata: { labels, annotations } }).metadata.labels).toEqual({
@@ -27,7 +27,7 @@ test.each([
   ]);
 });
 
-test("an identifier is the name, or its start and the SHA-1 of all of it", () => {
+test("an identifier is the name, or its start and its SHA-1", () => {
   expect(vmiIdentifier("a".repeat(63))).toBe("a".repeat(63));
   // printf 'a%.0s' {1..64} | sha1sum
   expect(vmiIdentifier("a".repeat(64))).toBe(`${"a".repeat(54)}-0098ba82`);

@@ -4,7 +4,7 @@ import { foreignNames } from "../well-known.ts";
 import { hostnameOf } from "./hostname.ts";
 import { vmiIdentifier } from "./vmi-identifier.ts";
 
-/** Labels by which services, policies and controllers find the Pod: the VMI's, and who it is. */
+/** Labels by which services, policies and controllers find the Pod: the VMI's, and its identity. */
 export const podLabels: Step = (request, { labels: own }) => {
   const { explain, names } = request;
   const { labels } = names;
@@ -13,7 +13,12 @@ export const podLabels: Step = (request, { labels: own }) => {
     explain?.(part.label(key), from, because);
   };
   for (const key of Object.keys(request.labels)) {
-    set(key, request.labels[key] ?? "", "vmi.metadata.labels", "labels of the VMI are the Pod's");
+    set(
+      key,
+      request.labels[key] ?? "",
+      "vmi.metadata.labels",
+      "the Pod gets the labels of the VMI",
+    );
   }
   set(labels.app, "virt-launcher", "rule", "what kind of Pod it is");
   set(labels.createdBy, request.uid, "vmi.metadata.uid", "whose Pod it is");

@@ -3,7 +3,7 @@ import { sha1, utf8 } from "@virtkit/api/hash";
 const maxLength = 63;
 const hashLength = 8;
 
-/** A VMI's name as the value of a label: itself, or, if it is too long, its start and a hash. */
+/** A VMI's name as a label value: itself or, if it is too long, its start and a hash. */
 export function vmiIdentifier(name: string): string {
   if (name.length <= maxLength) return name;
   let hash = "";

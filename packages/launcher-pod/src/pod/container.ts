@@ -18,7 +18,7 @@ export interface EnvVar {
   valueFrom?: { fieldRef: { fieldPath: string } };
 }
 
-/** How often and by what means the kubelet asks whether a container is well. */
+/** How and how often the kubelet checks a container. */
 export interface PodProbe {
   exec?: ExecAction;
   httpGet?: HTTPGetAction;
@@ -30,7 +30,7 @@ export interface PodProbe {
   failureThreshold?: number;
 }
 
-/** SELinux labels, as far as they are set here. */
+/** SELinux labels, as far as they are used here. */
 export interface SELinuxOptions {
   type?: string;
   level?: string;
@@ -72,7 +72,7 @@ export interface Container {
   securityContext?: SecurityContext;
 }
 
-/** Helper containers run as the unprivileged user and can do nothing beyond its files. */
+/** Helper containers run as the unprivileged user and can only access its files. */
 export function unprivileged(userId: number): SecurityContext {
   return {
     capabilities: { drop: ["ALL"] },
@@ -82,7 +82,7 @@ export function unprivileged(userId: number): SecurityContext {
   };
 }
 
-/** Runs as a user and group that can gain nothing. */
+/** Runs as a user and group without further privileges. */
 export function asUser(userId: number): SecurityContext {
   return {
     runAsUser: userId,

@@ -18,7 +18,7 @@ export interface PodSecurityContext {
   seccompProfile?: SeccompProfile;
 }
 
-/** What a Pod is made of, with the fields that this package writes or reads. */
+/** The spec of a Pod, with the fields that this package writes or reads. */
 export interface PodSpec {
   volumes?: PodVolume[];
   initContainers?: Container[];
@@ -50,14 +50,14 @@ export interface PodSpec {
   }[];
 }
 
-/** What the kubelet said of one container. */
+/** What the kubelet reports about one container. */
 export interface ContainerStatus {
   readonly name: string;
   readonly image?: string;
   readonly imageID?: string;
 }
 
-/** What the cluster said of a Pod, as far as this package reads it. */
+/** What the cluster reports about a Pod, as far as this package reads it. */
 export interface PodStatus {
   readonly phase?: string;
   readonly conditions?: readonly { type: string; status: string; reason?: string }[];

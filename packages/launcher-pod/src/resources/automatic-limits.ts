@@ -4,7 +4,7 @@ import { readDecimal } from "../read-decimal.ts";
 
 const defaultMemoryRatio = 2;
 
-/** Whether a quota of the namespace counts a resource, so that Pods must state it. */
+/** Whether a quota of the namespace counts a resource, so that Pods must set it. */
 export function hasQuotaOn({ lookup, namespace }: LauncherRequest, resource: string): boolean {
   for (const { spec } of lookup.resourceQuotas(namespace)) {
     if (spec?.hard && Object.hasOwn(spec.hard, resource)) return true;
@@ -20,7 +20,7 @@ export function matchesCpuLimitNamespace(request: LauncherRequest): boolean {
   return namespace !== undefined && matchesSelector(selector, namespace.metadata.labels ?? {});
 }
 
-/** How many times the request a derived memory limit is: a label of the namespace, or 2. */
+/** The factor from the request to a derived memory limit: a label of the namespace, or 2. */
 export function memoryLimitRatio({ lookup, namespace, names }: LauncherRequest): number {
   const label = lookup.namespace(namespace)?.metadata.labels?.[names.labels.autoMemoryLimitsRatio];
   const ratio = readDecimal(label) ?? 0;

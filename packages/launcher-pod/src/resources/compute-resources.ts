@@ -23,8 +23,8 @@ import type { ResourceRule } from "./resource-rule.ts";
 import { closeSheet, openSheet, type ResourceSheet } from "./resource-sheet.ts";
 
 /**
- * The rules in their order. Memory is overcommitted before overhead is added to it; with dedicated
- * CPUs the memory limit is set to the request between the two.
+ * The rules in order. Memory is overcommitted before overhead is added to it; with dedicated CPUs the memory
+ * limit is set to the request between the two.
  */
 const rules: readonly ResourceRule[] = [
   ephemeralStorage,
@@ -45,7 +45,7 @@ const rules: readonly ResourceRule[] = [
   iommuDevice,
 ];
 
-/** What the compute container asks of its node. */
+/** What the compute container requests from its node. */
 export const computeResources: Step = (request, draft) => {
   const { limits, requests } = request.domain.resources ?? {};
   const sheet = openSheet(limits, requests);
@@ -60,7 +60,7 @@ function explainStated({ explain }: LauncherRequest, sheet: ResourceSheet): void
       explain?.(
         `spec.containers[compute].resources.${bound}[${name}]`,
         `vmi.spec.domain.resources.${bound}.${name}`,
-        "stated by the VMI",
+        "set by the VMI",
       );
     }
   }

@@ -22,12 +22,12 @@ test.each<[CPU | undefined, Scene, string]>([
   expect(cpus({ domain: cpu ? { cpu } : {} }, scene)).toEqual([request, undefined]);
 });
 
-test("IO threads of the supplemental pool count as vCPUs", () => {
+test("I/O threads of the supplemental pool count as vCPUs", () => {
   const ioThreads = { supplementalPoolThreadCount: 2 };
   expect(cpus({ domain: { cpu: { cores: 2 }, ioThreads } })[0]).toBe("400m");
 });
 
-test("a stated request stands", () => {
+test("keeps an explicit request", () => {
   const stated = { requests: { cpu: "3", memory: "1Gi" } };
   expect(cpus({ domain: { cpu: { cores: 2 }, resources: stated } })).toEqual(["3", undefined]);
 });
@@ -62,7 +62,7 @@ test("dedicated CPUs are request and limit, and the memory limit equals the requ
   expect(limits?.["memory"]).toBe(requests?.["memory"]);
 });
 
-test("dedicated CPUs without a topology are what the VMI states, and the IO threads", () => {
+test("without a topology, dedicated CPUs are what the VMI sets plus the I/O threads", () => {
   const parts: VmiParts = {
     domain: {
       cpu: { dedicatedCpuPlacement: true },
@@ -78,7 +78,7 @@ test.each([
   [2, "", "4"],
   [3, "", "4"],
 ])(
-  "an isolated emulator takes a CPU beside %i, or an even number with %j",
+  "an isolated emulator takes one CPU in addition to %i, or an even number with %j",
   (cores, parity, total) => {
     const key = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity";
     const metadata = parity === undefined ? {} : { annotations: { [key]: parity } };

@@ -7,20 +7,20 @@ import { hasQuotaOn, matchesCpuLimitNamespace } from "./automatic-limits.ts";
 import type { ResourceRule } from "./resource-rule.ts";
 import { increase, type ResourceSheet } from "./resource-sheet.ts";
 
-/** A whole number of CPUs. The format shows nowhere but in how large numbers are written. */
+/** A whole number of CPUs. The format only affects how large numbers are written. */
 const wholeCpus = (count: number): Quantity => fromBytes(count);
 
 /**
- * CPUs of its own: as many as vCPUs and supplemental IO threads, as request and as limit, and one
- * or two more for the emulator if it is isolated. The memory limit follows the memory request, or
- * the Pod would not be of QoS class Guaranteed.
+ * Dedicated CPUs: as many as vCPUs and supplemental I/O threads, as request and limit, and one or two more for
+ * the emulator if it is isolated. The memory limit follows the memory request; otherwise the Pod would not be
+ * of QoS class Guaranteed.
  */
 export const dedicatedCpus: ResourceRule = (request, sheet) => {
   const { spec, domain, explain } = request;
   if (!hasDedicatedCpus(spec) || !domain.cpu) return;
   const vcpus = vcpuCount(domain.cpu);
   const ioThreads = supplementalIoThreads(spec);
-  const because = "one for each vCPU and IO thread: dedicatedCpuPlacement";
+  const because = "one for each vCPU and I/O thread: dedicatedCpuPlacement";
   if (vcpus !== 0) {
     const total = wholeCpus(vcpus + ioThreads);
     sheet.limits.set("cpu", total);
@@ -55,7 +55,7 @@ function isolateEmulator(request: LauncherRequest, { limits, requests }: Resourc
   request.explain?.(part.request("cpu"), "vmi.spec.domain.cpu", because);
 }
 
-/** Nodes that hand out whole cores need an even number; the emulator takes the odd one, too. */
+/** Nodes that assign whole cores need an even number; the emulator takes the odd one, too. */
 function emulatorCpus(
   { spec, names, annotations: own }: LauncherRequest,
   limit: Quantity | undefined,
@@ -67,8 +67,8 @@ function emulatorCpus(
 }
 
 /**
- * Shared CPUs: the request is the number of vCPUs and IO threads over the cluster's allocation
- * ratio, unless the VMI states one. A limit is derived only where the namespace needs one.
+ * Shared CPUs: the request is the number of vCPUs and I/O threads divided by the cluster's allocation ratio,
+ * unless the VMI sets one. A limit is derived only if the namespace needs one.
  */
 export const sharedCpus: ResourceRule = (request, sheet) => {
   const { spec, domain, config, explain } = request;
@@ -82,15 +82,15 @@ export const sharedCpus: ResourceRule = (request, sheet) => {
     explain?.(
       part.request("cpu"),
       "config.developerConfiguration.cpuAllocationRatio",
-      `${total} vCPUs and IO threads, ${ratio} to a CPU`,
+      `${total} vCPUs and I/O threads, ${ratio} to a CPU`,
     );
   }
   if (!needsCpuLimit(request)) return;
   sheet.derivedLimits.set("cpu", newQuantity(total, "DecimalSI"));
-  explain?.(part.limit("cpu"), "cluster.namespace", "the namespace asks for a CPU limit");
+  explain?.(part.limit("cpu"), "cluster.namespace", "the namespace requires a CPU limit");
 };
 
-/** Rounds as floating point does, and then up to a billionth. */
+/** Rounds like floating point, and then up to a billionth. */
 function shareOf(cpus: number, ratio: number): Quantity {
   const share = cpus / ratio;
   const path = "configuration.developerConfiguration.cpuAllocationRatio";

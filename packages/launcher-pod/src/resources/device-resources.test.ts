@@ -37,11 +37,11 @@ test.each<[string, Partial<Devices>, Scene, string[]]>([
     {},
     ["kvm", "pr-helper"],
   ],
-])("%s asks for the node's devices", (_, devices, scene, names) => {
+])("%s requests the node's devices", (_, devices, scene, names) => {
   expect(limits({ devices }, scene)).toEqual(names.map(device));
 });
 
-test("an interface is expected unless it is switched off", () => {
+test("expects an interface unless it is disabled", () => {
   const { limits: all } = resources(render({ devices: { autoattachPodInterface: true } }));
   expect(all).toHaveProperty([device("tun")]);
 });
@@ -50,7 +50,7 @@ test.each([
   [{ sev: {} }, "sev"],
   [{ snp: {} }, "sev"],
   [{ tdx: {} }, "tdx"],
-])("launch security %j asks for the device %s", (launchSecurity, name) => {
+])("launch security %j requests the device %s", (launchSecurity, name) => {
   const { requests } = resources(render({ domain: { launchSecurity } }));
   expect(requests?.[device(name)]).toBe("1");
 });
@@ -65,7 +65,7 @@ test("each device of a plugin counts, as request and limit", () => {
   expect([requests?.["x/gpu"], upper?.["x/gpu"]]).toEqual(["3", "3"]);
 });
 
-test("what the VMI states of a device stands", () => {
+test("keeps what the VMI sets for a device", () => {
   const stated = { requests: { memory: "1Gi" }, limits: { "x/gpu": "5" } };
   const gpus = [{ name: "a", deviceName: "x/gpu" }];
   const { requests, limits: upper } = resources(
@@ -93,7 +93,7 @@ test("claimed devices and networks are claims of the container", () => {
   });
 });
 
-test("network devices come from attachment definitions, unless somebody else injects them", () => {
+test("network devices come from attachment definitions, unless something else injects them", () => {
   const networks = [
     { name: "a", multus: { networkName: "fast" } },
     { name: "b", multus: { networkName: "other/fast" } },

@@ -11,7 +11,7 @@ import { increase, type ResourceSheet } from "./resource-sheet.ts";
 
 const one = newQuantity(1, "DecimalSI");
 
-/** Asks a device plugin for one more device. What the VMI states of the same resource stands. */
+/** Requests one more device from a device plugin. What the VMI sets for the same resource is kept. */
 function requestDevice(
   { explain }: LauncherRequest,
   sheet: ResourceSheet,
@@ -26,8 +26,8 @@ function requestDevice(
 }
 
 /**
- * Devices of the node that make a guest fast: the hypervisor's, and those for networks. Where
- * guests may be emulated they do without.
+ * Devices of the node that make a guest fast: the hypervisor's, and those for networks. If guests may be
+ * emulated, they do without.
  */
 export const virtualizationDevices: ResourceRule = (request, { limits }) => {
   const { devices, config, names, explain } = request;
@@ -79,7 +79,7 @@ export const networkDevices: ResourceRule = (request, sheet) => {
     const definition = lookup.networkAttachmentDefinition(reference.namespace, reference.name);
     if (!definition) {
       const path = `spec.networks[${index}].multus.networkName`;
-      const message = `${path}: there is no NetworkAttachmentDefinition "${reference.name}" in namespace "${reference.namespace}"; create it`;
+      const message = `${path}: NetworkAttachmentDefinition "${reference.name}" does not exist in namespace "${reference.namespace}"; create it`;
       throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
     }
     const resource = definition.metadata.annotations?.[foreignNames.networkResource];
@@ -92,13 +92,13 @@ export const networkDevices: ResourceRule = (request, sheet) => {
   }
 };
 
-/** GPUs, of device plugins or of resource claims. */
+/** GPUs from device plugins or resource claims. */
 export const gpuDevices: ResourceRule = (request, sheet) => {
   const { devices, config } = request;
   requestAll(request, sheet, devices.gpus, "gpus", config.gate("GPUsWithDRA"));
 };
 
-/** Devices of the host, of device plugins or of resource claims. */
+/** Host devices from device plugins or resource claims. */
 export const hostDevices: ResourceRule = (request, sheet) => {
   const { devices, config } = request;
   requestAll(request, sheet, devices.hostDevices, "hostDevices", config.gate("HostDevicesWithDRA"));
@@ -136,7 +136,7 @@ function claim(
   explain?.(part.claim(claimName), from, "comes from a resource claim");
 }
 
-/** Networks of resource claims. */
+/** Networks from resource claims. */
 export const networkClaims: ResourceRule = (request, sheet) => {
   if (!request.config.gate("NetworkDevicesWithDRA")) return;
   for (const [index, { resourceClaim }] of (request.spec.networks ?? []).entries()) {
@@ -167,7 +167,7 @@ export const reservationHelper: ResourceRule = (request, sheet) => {
   );
 };
 
-/** The device through which QEMU maps host devices, where the cluster wants it so. */
+/** The device through which QEMU maps host devices, if the cluster enables it. */
 export const iommuDevice: ResourceRule = (request, sheet) => {
   if (!request.config.gate("IOMMUFD")) return;
   const from = "config.developerConfiguration.featureGates[IOMMUFD]";
@@ -176,6 +176,6 @@ export const iommuDevice: ResourceRule = (request, sheet) => {
     sheet,
     request.names.devices.iommufd,
     from,
-    "host devices are mapped by it",
+    "host devices are mapped through it",
   );
 };

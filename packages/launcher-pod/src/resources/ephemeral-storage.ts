@@ -8,7 +8,7 @@ const name = "ephemeral-storage";
 /** Logs and sockets of the launcher. */
 const overhead = parseQuantity("50M");
 
-/** Room for the launcher's own files, on top of what the VMI asks for. */
+/** Room for the launcher's own files, in addition to what the VMI requests. */
 export const ephemeralStorage: ResourceRule = ({ explain }, { requests, limits }) => {
   increase(requests, name, overhead);
   explain?.(part.request(name), "rule", "50M for the launcher's own files are added");

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { overheadTotal } from "../memory-overhead.ts";
 import { render, resources, type Scene, testProfile, testVmi } from "../testing/render.ts";
 
-/** Requests and limits of a domain, less the overhead, in bytes. */
+/** Requests and limits of a domain, minus the overhead, in bytes. */
 function memory(domain: Partial<DomainSpec>, scene: Scene = {}): (number | undefined)[] {
   const config = clusterConfig(scene.configuration ?? {});
   const overhead = Number(overheadTotal(testVmi({ domain }), config, testProfile).value());
@@ -32,14 +32,14 @@ test("without a request the limit is the request", () => {
   ]);
 });
 
-test("without either the guest's memory is the request, overcommitted as the cluster says", () => {
+test("without either the guest's memory is the request, overcommitted as configured", () => {
   const domain = { resources: {}, memory: { guest: "3Gi" } };
   const configuration = { developerConfiguration: { memoryOvercommit: 150 } };
   expect(memory(domain)).toEqual([3 * gibibyte, undefined]);
   expect(memory(domain, { configuration })).toEqual([2 * gibibyte, undefined]);
 });
 
-test("overcommitGuestOverhead leaves the overhead out of the request, never of a limit", () => {
+test("overcommitGuestOverhead leaves the overhead out of the request, but never out of a limit", () => {
   const limits = { memory: "2Gi" };
   const domain = {
     resources: { requests: { memory: "1Gi" }, limits, overcommitGuestOverhead: true },
@@ -49,7 +49,7 @@ test("overcommitGuestOverhead leaves the overhead out of the request, never of a
   expect(memory(domain)[1]).toBe(2 * gibibyte);
 });
 
-test("huge pages are a resource of their own; only overhead is left of memory", () => {
+test("hugepages are a separate resource; only the overhead stays memory", () => {
   const domain = {
     resources: { requests: { memory: "1Gi" } },
     memory: { hugepages: { pageSize: "2Mi" } },
@@ -59,7 +59,7 @@ test("huge pages are a resource of their own; only overhead is left of memory", 
   expect(memory(domain)).toEqual([0, undefined]);
 });
 
-test("what is asked for beyond a guest of huge pages stays ordinary memory", () => {
+test("what is requested beyond a guest's hugepages stays ordinary memory", () => {
   const domain = {
     resources: { requests: { memory: "3Gi" }, limits: { memory: "4Gi" } },
     memory: { guest: "2Gi", hugepages: { pageSize: "1Gi" } },
@@ -87,7 +87,7 @@ test("a quota on memory limits gives twice the request, or what the namespace's 
   expect(ratios).toEqual([1.5, 2, 2, 2]);
 });
 
-test("a page size that is no quantity is refused with its path", () => {
+test("refuses a page size that is not a quantity, with its path", () => {
   const domain = { resources: {}, memory: { hugepages: { pageSize: "big" } } };
   expect(() => render({ domain })).toThrow(
     expect.objectContaining({ path: "spec.domain.memory.hugepages.pageSize" }),

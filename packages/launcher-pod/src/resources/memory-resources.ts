@@ -11,8 +11,8 @@ const nothing = newQuantity(0, "BinarySI");
 const from = "vmi.spec.domain.memory";
 
 /**
- * A memory request, if the VMI states none: its limit, else its guest memory (or one huge page),
- * less where the cluster overcommits memory.
+ * The memory request if the VMI sets none: its limit, otherwise its guest memory (or one hugepage), less if the
+ * cluster overcommits memory.
  */
 export const memoryRequest: ResourceRule = (request, { limits, requests }) => {
   const { domain, config } = request;
@@ -40,7 +40,7 @@ function overcommitted(memory: Quantity, percent: number): Quantity {
   return newQuantity((memory.value() * 100n) / BigInt(percent), memory.format);
 }
 
-/** Guest memory of huge pages is a resource of its own; ordinary memory is left for the rest. */
+/** Guest memory in hugepages is a separate resource; the rest is ordinary memory. */
 export const hugePageMemory: ResourceRule = ({ domain, memoryOverhead, explain }, sheet) => {
   const { memory } = domain;
   if (!memory?.hugepages) return;
@@ -55,14 +55,14 @@ export const hugePageMemory: ResourceRule = ({ domain, memoryOverhead, explain }
   explain?.(part.request(name), `${from}.hugepages`, "the guest's memory");
   explain?.(part.limit(name), `${from}.hugepages`, "the guest's memory");
   requests.set("memory", beyond(requested, guest).add(memoryOverhead));
-  explain?.(part.request("memory"), "rule", "memory overhead: the guest's memory is of huge pages");
+  explain?.(part.request("memory"), "rule", "memory overhead: the guest's memory is in hugepages");
   const limit = limits.get("memory");
   if (!limit) return;
   limits.set("memory", beyond(limit, guest).add(memoryOverhead));
-  explain?.(part.limit("memory"), "rule", "memory overhead: the guest's memory is of huge pages");
+  explain?.(part.limit("memory"), "rule", "memory overhead: the guest's memory is in hugepages");
 };
 
-/** What is asked for beyond the guest's memory. */
+/** What is requested beyond the guest's memory. */
 function beyond(amount: Quantity, guest: Quantity | undefined): Quantity {
   const none = newScaledQuantity(0, 3);
   return guest && isMore(amount, guest) ? none.add(amount).sub(guest) : none;
@@ -72,7 +72,7 @@ function isMore(a: Quantity, b: Quantity): boolean {
   return a.value() > b.value();
 }
 
-/** Memory overhead on top of the request, unless the VMI accepts the risk; on a limit always. */
+/** Memory overhead in addition to the request, unless the VMI accepts the risk; always for a limit. */
 export const memoryForOverhead: ResourceRule = (request, { limits, requests }) => {
   const { domain, memoryOverhead: total, explain } = request;
   if (domain.memory?.hugepages) return;
@@ -98,7 +98,7 @@ function origin({ domain, config }: LauncherRequest): string {
   return percent === 100 ? from : `${from} x 100 / config.developerConfiguration.memoryOvercommit`;
 }
 
-/** A memory limit, where a quota of the namespace demands one and the VMI states none. */
+/** A memory limit, if a quota of the namespace requires one and the VMI sets none. */
 export const automaticMemoryLimit: ResourceRule = (request, sheet: ResourceSheet) => {
   if (request.domain.resources?.limits?.["memory"] !== undefined) return;
   if (!hasQuotaOn(request, "limits.memory")) return;

@@ -11,7 +11,7 @@ const permitted: PermittedHostDevices = {
 const attempt = (devices: Partial<Devices>, list?: PermittedHostDevices) => () =>
   render({ devices }, { configuration: list ? { permittedHostDevices: list } : {} });
 
-test("devices of each kind that the configuration lists pass", () => {
+test("accepts devices of each kind that the configuration lists", () => {
   const gpus = [{ name: "a", deviceName: "x/mdev" }];
   const hostDevices = ["x/pci", "x/usb"].map((deviceName) => ({ name: deviceName, deviceName }));
   expect(attempt({ gpus, hostDevices }, permitted)).not.toThrow();
@@ -20,7 +20,7 @@ test("devices of each kind that the configuration lists pass", () => {
 test.each([
   ["gpus", { gpus: [{ name: "a", deviceName: "x/other" }] }],
   ["hostDevices", { hostDevices: [{ name: "a", deviceName: "x/other" }] }],
-])("%s that it does not list are refused with their path", (field, devices) => {
+])("refuses %s that it does not list, with their path", (field, devices) => {
   expect(attempt(devices, permitted)).toThrow(
     expect.objectContaining({
       code: "LAUNCHER_POD_NOT_PERMITTED",
@@ -30,7 +30,7 @@ test.each([
   expect(attempt(devices)).not.toThrow();
 });
 
-test("claimed devices are not its business", () => {
+test("ignores claimed devices", () => {
   expect(
     attempt({ gpus: [{ name: "a", claimName: "c", requestName: "r" }] }, permitted),
   ).not.toThrow();

@@ -4,8 +4,8 @@ import { isClaimed } from "./device-resources.ts";
 import type { ResourceRule } from "./resource-rule.ts";
 
 /**
- * Refuses devices that the configuration does not permit. A configuration without
- * `permittedHostDevices` permits all; claimed devices are not its business.
+ * Refuses devices that the configuration does not permit. A configuration without `permittedHostDevices`
+ * permits everything; claimed devices are ignored.
  */
 export const checkPermittedDevices: ResourceRule = ({ config, devices }) => {
   const { permittedHostDevices: permitted } = config;
@@ -29,7 +29,7 @@ function check(
     const name = device.deviceName ?? "";
     if (permitted.has(name)) continue;
     const path = `spec.domain.devices.${field}[${index}].deviceName`;
-    const message = `${path} is "${name}", which configuration.permittedHostDevices does not list; add it there or use another device`;
+    const message = `${path} is "${name}", which is not in configuration.permittedHostDevices; add it there or use another device`;
     throw new LauncherPodError("LAUNCHER_POD_NOT_PERMITTED", message, { path });
   }
 }

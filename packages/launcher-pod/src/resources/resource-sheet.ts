@@ -6,8 +6,8 @@ import { readAmount } from "../read-amount.ts";
 type Amounts = Map<string, Quantity>;
 
 /**
- * The compute container's resources while rules work on them. What the VMI states, as rules have
- * adjusted it, wins over what rules have derived.
+ * The compute container's resources while rules work on them. What the VMI sets, as adjusted by rules, takes
+ * precedence over what rules have derived.
  */
 export interface ResourceSheet {
   readonly limits: Amounts;
@@ -17,7 +17,7 @@ export interface ResourceSheet {
   readonly claims: NonNullable<ContainerResources["claims"]>;
 }
 
-/** A sheet that holds what the VMI states. */
+/** A sheet with what the VMI sets. */
 export function openSheet(
   limits: Readonly<Record<string, QuantityInput>> | undefined,
   requests: Readonly<Record<string, QuantityInput>> | undefined,

@@ -15,8 +15,7 @@ interface SupportAmounts {
 }
 
 /**
- * Resources of a helper container. If the Pod is to be of QoS class Guaranteed, requests equal
- * limits.
+ * Resources of a helper container. If the Pod must be of QoS class Guaranteed, requests equal limits.
  */
 export function supportResources(
   config: ClusterConfig,

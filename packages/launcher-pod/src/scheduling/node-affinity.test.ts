@@ -18,7 +18,7 @@ test("a guest with the host's CPU model avoids obsolete ones", () => {
   expect(render({ domain: { cpu: { model: "Penryn" } } }).spec.affinity).toBeUndefined();
 });
 
-test("every alternative of the VMI's affinity avoids what is forbidden; the VMI stays as it is", () => {
+test("every alternative of the VMI's affinity avoids what is forbidden; the VMI is not changed", () => {
   const affinity: Affinity = {
     nodeAffinity: {
       preferredDuringSchedulingIgnoredDuringExecution: [],

@@ -9,12 +9,12 @@ import { foreignNames } from "../well-known.ts";
 
 const affinityPart = "spec.affinity.nodeAffinity";
 
-/** The VMI's affinity, and nodes to keep away from. */
+/** The VMI's affinity, and the nodes to avoid. */
 export const nodeAffinity: Step = ({ spec, domain, names, explain }, draft) => {
   const { nodeLabels } = names;
   if (spec.affinity) {
     draft.affinity = spec.affinity;
-    explain?.("spec.affinity", "vmi.spec.affinity", "stated by the VMI");
+    explain?.("spec.affinity", "vmi.spec.affinity", "set by the VMI");
   }
   const { cpu } = domain;
   if (!cpu?.model || cpu.model === "host-model") {
@@ -36,7 +36,7 @@ export const nodeAffinity: Step = ({ spec, domain, names, explain }, draft) => {
   }
 };
 
-/** Only nodes without a label: one of several alternatives may match, so each must say it. */
+/** Only nodes without a label: any of several alternatives may match, so each must say it. */
 function avoidLabel(affinity: Affinity | undefined, key: string): Affinity {
   const requirement: NodeSelectorRequirement = { key, operator: "DoesNotExist" };
   if (!affinity) return { nodeAffinity: requireTerms([{ matchExpressions: [requirement] }]) };
@@ -54,7 +54,7 @@ function requireTerms(nodeSelectorTerms: NodeSelectorTerm[]): NodeAffinity {
   return { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
 }
 
-/** Where nodes may emulate other architectures, those that need not are preferred. */
+/** If nodes may emulate other architectures, those that need not are preferred. */
 export const architecturePreference: Step = ({ spec, config, explain }, draft) => {
   if (!config.gate("CrossArchitectureVirtualization") || !spec.architecture) return;
   const { affinity } = draft;

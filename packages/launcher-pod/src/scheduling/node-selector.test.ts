@@ -6,7 +6,7 @@ function selector(parts: VmiParts, scene?: Scene): Record<string, string> {
   return rest;
 }
 
-test("a node must be schedulable; the VMI's selector goes over the cluster's", () => {
+test("a node must be schedulable; the VMI's selector takes precedence over the cluster's", () => {
   const configuration = { developerConfiguration: { nodeSelectors: { a: "1", b: "1" } } };
   const pod = render({ spec: { nodeSelector: { b: "2" } } }, { configuration });
   expect(pod.spec.nodeSelector).toEqual({ "kubevirt.io/schedulable": "true", a: "1", b: "2" });
@@ -58,13 +58,13 @@ test.each<[string, VmiParts["domain"], boolean]>([
   ["invtsc is optional", { cpu: { features: [{ name: "invtsc", policy: "optional" }] } }, false],
   ["it reenlightens", { features: { hyperv: { reenlightenment: { enabled: true } } } }, true],
   ["nothing depends on it", {}, false],
-])("the TSC frequency counts where %s", (_, domain, counts) => {
+])("the TSC frequency counts if %s", (_, domain, counts) => {
   const status = { topologyHints: { tscFrequency: 2_400_000_000 } };
   const key = "scheduling.node.kubevirt.io/tsc-frequency-2400000000";
   expect(key in selector({ domain: domain ?? {}, status })).toBe(counts);
 });
 
-test("enlightenments of the host's kernel count under HypervStrictCheck alone", () => {
+test("enlightenments of the host's kernel count only under HypervStrictCheck", () => {
   const hyperv = {
     vpindex: { enabled: true },
     synictimer: { enabled: true },
@@ -81,7 +81,7 @@ test("enlightenments of the host's kernel count under HypervStrictCheck alone", 
   ]);
 });
 
-test("where other architectures are emulated, the node's own is only preferred", () => {
+test("if other architectures are emulated, the node's own is only preferred", () => {
   const parts: VmiParts = { spec: { architecture: "ARM64" } };
   const scene = withGates("CrossArchitectureVirtualization");
   expect(selector(parts)).toEqual({ "kubernetes.io/arch": "arm64" });

@@ -13,7 +13,7 @@ import type { LauncherRequest } from "../launcher-request.ts";
 import type { Step } from "../pod-draft.ts";
 import { foreignNames } from "../well-known.ts";
 
-/** What a node must be able to do, by its labels: the cluster's wish, the VMI's wish, the guest's needs. */
+/** What a node must support, by its labels: the cluster's selector, the VMI's selector, the guest's needs. */
 export const nodeSelector: Step = (request, { nodeSelector: selector }) => {
   const { spec, config, names, explain } = request;
   const { nodeLabels } = names;
@@ -21,7 +21,7 @@ export const nodeSelector: Step = (request, { nodeSelector: selector }) => {
     selector[key] = value;
     explain?.(part.selector(key), from, because);
   };
-  want(nodeLabels.schedulable, "rule", "the node's agent is well");
+  want(nodeLabels.schedulable, "rule", "the node's agent is healthy");
   selectArchitecture(request, want);
   for (const key of Object.keys(config.nodeSelectors)) {
     const from = "config.developerConfiguration.nodeSelectors";
@@ -29,7 +29,7 @@ export const nodeSelector: Step = (request, { nodeSelector: selector }) => {
   }
   for (const key of Object.keys(spec.nodeSelector ?? {})) {
     if (!isHeard(key, request)) continue;
-    want(key, "vmi.spec.nodeSelector", "stated by the VMI", spec.nodeSelector?.[key]);
+    want(key, "vmi.spec.nodeSelector", "set by the VMI", spec.nodeSelector?.[key]);
   }
   selectCpu(request, want);
   selectMachine(request, want);
@@ -56,7 +56,7 @@ function mayEmulate({ spec, config }: LauncherRequest): boolean {
   return Boolean(spec.architecture) && config.gate("CrossArchitectureVirtualization");
 }
 
-/** Where any node that can emulate the architecture will do, nobody may insist on the node's own. */
+/** If any node that can emulate the architecture will do, nothing may require the node's own. */
 function isHeard(key: string, request: LauncherRequest): boolean {
   return key !== foreignNames.architecture || !mayEmulate(request);
 }
@@ -65,7 +65,11 @@ function selectCpu({ spec, domain, config, names }: LauncherRequest, want: Want)
   const { nodeLabels } = names;
   const { cpu, features } = domain;
   if (hasDedicatedCpus(spec)) {
-    want(nodeLabels.cpuManager, "vmi.spec.domain.cpu.dedicatedCpuPlacement", "hands out CPUs");
+    want(
+      nodeLabels.cpuManager,
+      "vmi.spec.domain.cpu.dedicatedCpuPlacement",
+      "assigns dedicated CPUs",
+    );
   }
   if (config.gate("HypervStrictCheck") && features?.hyperv) {
     selectHyperv(features.hyperv, names, want);
@@ -115,7 +119,7 @@ function selectMachine({ domain, status, names }: LauncherRequest, want: Want): 
   want(`${names.nodeLabels.machineType}${type}`, from, "the machine type");
 }
 
-/** A guest whose clock follows the TSC can only run where that frequency can be had. */
+/** A guest whose clock follows the TSC can only run where that frequency is available. */
 function selectClock({ domain, status, names }: LauncherRequest, want: Want): void {
   const frequency = status.topologyHints?.tscFrequency;
   if (!frequency || frequency <= 0) return;

@@ -28,7 +28,7 @@ test("guests that take reservations on the same claim keep apart", () => {
   });
 });
 
-test("without reservations nobody is kept away", () => {
+test("without reservations, keeps nobody away", () => {
   const disks = [{ name: "a", lun: {} }];
   const pod = render({ spec: { volumes }, devices: { disks } }, { objects });
   expect(pod.spec.affinity?.podAntiAffinity).toBeUndefined();

@@ -6,9 +6,8 @@ import { claimNameOf } from "../volumes/claim-name.ts";
 import { foreignNames } from "../well-known.ts";
 
 /**
- * Keeps guests that take SCSI reservations on the same claim off the same node: there both would
- * be one initiator, and the reservation would mean nothing. Each claim is a label; Pods with that
- * label are kept apart.
+ * Keeps guests with SCSI reservations on the same claim off the same node: there both would be one initiator,
+ * and the reservation would mean nothing. Each claim is a label; Pods with that label are kept apart.
  */
 export const reservationAffinity: Step = (request, draft) => {
   const keys = reservationLabels(request);

@@ -22,7 +22,7 @@ test("later it needs what it needed first, wherever it is now", () => {
   expect(hostModelSelector(node, { ...remembered, zone: "a" })).toEqual(remembered);
 });
 
-test("a node without the label is refused", () => {
+test("refuses a node without the label", () => {
   expect(() => hostModelSelector({}, {})).toThrow(
     expect.objectContaining({ code: "LAUNCHER_POD_SOURCE_INVALID" }),
   );

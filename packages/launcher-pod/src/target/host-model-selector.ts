@@ -25,7 +25,7 @@ export function hostModelSelector(
   return hostModelOf(sourceNodeLabels, nodeLabels);
 }
 
-/** The model and features that a node's labels, or those that a source cluster sent, speak of. */
+/** The model and features in a node's labels, or in those that a source cluster sent. */
 export function hostModelOf(
   source: Labels,
   nodeLabels: Names["nodeLabels"],
@@ -43,7 +43,7 @@ export function hostModelOf(
     }
   }
   if (model === "") {
-    const message = `the source node has no label ${nodeLabels.hostModelCpu}MODEL, so no node like it can be chosen; is its node agent running?`;
+    const message = `the source node has no label ${nodeLabels.hostModelCpu}MODEL, so no matching node can be chosen; check that its node agent is running`;
     throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path: "status.nodeName" });
   }
   selector[`${nodeLabels.cpuModelMigration}${model}`] = supported;

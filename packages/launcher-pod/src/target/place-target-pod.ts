@@ -58,7 +58,7 @@ export function placeTargetPod(
 function nodeLabelsOf(node: SourceNode | undefined): Readonly<Record<string, string>> {
   if (node) return node.metadata?.labels ?? {};
   const path = "status.nodeName";
-  const message = `the node of the source Pod is not known (${path}); a target cannot be placed without its labels`;
+  const message = `the node of the source Pod is unknown (${path}); a target cannot be placed without its labels`;
   throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
 }
 
@@ -88,13 +88,16 @@ function keepApart({ spec }: Pod, { vmi, decentralized, names, explain }: Placem
   explain?.("spec.affinity", "rule", "not on the source's node");
 }
 
-/** What the migration adds gives way to the Pod's own; then the guest's CPU, then the CPU's vendor. */
+/**
+ * The Pod's own rules take precedence over what the migration adds; then come the guest's CPU and the CPU's
+ * vendor.
+ */
 function selectNodes({ spec }: Pod, placement: Placement): void {
   const { vmi, migration, sourcePod, sourceLabels, decentralized, names, explain } = placement;
   const selector = { ...migration.spec?.addedNodeSelector, ...spec.nodeSelector };
   for (const key of Object.keys(migration.spec?.addedNodeSelector ?? {})) {
     if (spec.nodeSelector?.[key] !== undefined) continue;
-    explain?.(part.selector(key), "migration.spec.addedNodeSelector", "stated by the migration");
+    explain?.(part.selector(key), "migration.spec.addedNodeSelector", "set by the migration");
   }
   const add = (wanted: Readonly<Record<string, string>>, because: string): void => {
     Object.assign(selector, wanted);
@@ -105,7 +108,7 @@ function selectNodes({ spec }: Pod, placement: Placement): void {
     const wanted = decentralized
       ? hostModelOf(sourceLabels, names.nodeLabels)
       : hostModelSelector(sourceLabels, sourcePod.spec?.nodeSelector ?? {}, names);
-    add(wanted, "the guest has the CPU of the host on which it first started");
+    add(wanted, "the guest has the CPU of the host where it first started");
   }
   const vendor = vendorLabel(selector, names) ?? vendorLabel(sourceLabels, names);
   if (vendor !== undefined && selector[vendor] === undefined) {

@@ -17,7 +17,7 @@ const vmi = testVmi({
 const images = (source: ExistingPod, imageVolumes: boolean): Record<string, string> =>
   Object.fromEntries(sourceImages(vmi, source, imageVolumes));
 
-test("images that no status speaks of stay as they are", () => {
+test("leaves images without a status unchanged", () => {
   expect(images({}, false)).toEqual({
     root: "host:5000/disk:v1",
     constructor: "plain",
@@ -57,7 +57,7 @@ test("with image volumes, init containers and the Pod's own volumes show digests
   expect(images(source, false)).toMatchObject({ root: "host:5000/disk:v1", constructor: "plain" });
 });
 
-test("a status without a digest is refused: the target might run another image", () => {
+test("refuses a status without a digest: the target might run another image", () => {
   const containerStatuses = [{ name: "volumeroot", imageID: "rubbish" }];
   expect(() => images({ status: { containerStatuses } }, false)).toThrow(
     expect.objectContaining({ code: "LAUNCHER_POD_SOURCE_INVALID" }),

@@ -6,9 +6,8 @@ import { imageContainerName, kernelBootVolume } from "../volumes/container-disk-
 const prefix = imageContainerName("");
 
 /**
- * By volume, the exact images that the source of a migration runs, so that the target runs the same
- * ones even if a tag has moved. An image that no status speaks of stays as the VMI names it. Throws
- * if a status has no digest.
+ * By volume, the exact images that the source of a migration runs, so that the target runs the same ones even
+ * if a tag has moved. An image without a status stays as the VMI names it. Throws if a status has no digest.
  */
 export function sourceImages(
   { spec }: VirtualMachineInstance,
@@ -52,7 +51,7 @@ function pin(images: Map<string, string>, { name, imageID = "" }: ContainerStatu
   images.set(volume, `${repositoryOf(image)}@sha256:${digest}`);
 }
 
-/** An image without its tag or digest. A colon before the last slash is that of a port. */
+/** An image without its tag or digest. A colon before the last slash belongs to a port. */
 function repositoryOf(image: string): string {
   const digest = image.indexOf("@sha256:");
   if (digest >= 0) return image.slice(0, digest);

@@ -7,7 +7,7 @@ const apart = {
   topologyKey: "kubernetes.io/hostname",
 };
 
-test("a target keeps off nodes with a Pod of its VMI, on top of what it keeps off already", () => {
+test("a target avoids nodes with a Pod of its VMI, in addition to those that it already avoids", () => {
   const required = "requiredDuringSchedulingIgnoredDuringExecution";
   expect(targetAntiAffinity(undefined, "u")).toEqual({ podAntiAffinity: { [required]: [apart] } });
   const before = { nodeAffinity: {}, podAntiAffinity: { [required]: [{ topologyKey: "z" }] } };
@@ -20,7 +20,7 @@ test("a target keeps off nodes with a Pod of its VMI, on top of what it keeps of
 const away = { key: "kubernetes.io/hostname", operator: "NotIn", values: ["node01"] };
 const vmi = testVmi({ status: { migrationState: { sourceState: { node: "node01" } } } });
 
-test("a target from another cluster keeps off nodes of the source's name", () => {
+test("a target from another cluster avoids nodes with the source's name", () => {
   expect(decentralizedAntiAffinity(undefined, vmi)).toEqual({
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
@@ -30,7 +30,7 @@ test("a target from another cluster keeps off nodes of the source's name", () =>
   });
 });
 
-test("a source without a node keeps it off none", () => {
+test("a source without a node excludes none", () => {
   const nowhere = testVmi({ status: { migrationState: { sourceState: {} } } });
   expect(decentralizedAntiAffinity(undefined, nowhere)).toEqual({
     nodeAffinity: {
@@ -41,13 +41,13 @@ test("a source without a node keeps it off none", () => {
   });
 });
 
-test("a source that has not said where it runs is refused", () => {
+test("refuses a source that does not say where it runs", () => {
   expect(() => decentralizedAntiAffinity(undefined, testVmi())).toThrow(
     expect.objectContaining({ path: "status.migrationState.sourceState" }),
   );
 });
 
-test("a source Pod of another shape is refused with the field", () => {
+test("refuses a source Pod of another shape, with the field", () => {
   const required = { requiredDuringSchedulingIgnoredDuringExecution: 7 };
   expect(() => targetAntiAffinity({ podAntiAffinity: required } as never, "uid")).toThrow(
     expect.objectContaining({

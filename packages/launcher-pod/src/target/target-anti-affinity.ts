@@ -72,9 +72,9 @@ function away(term: NodeSelectorTerm, node: string, path: string): NodeSelectorT
   };
 }
 
-/** A list of a Pod that comes from elsewhere and was never checked. */
+/** A list in a Pod from elsewhere that was never checked. */
 function listOf<T>(list: readonly T[], path: string): readonly T[] {
   if (Array.isArray(list)) return list;
-  const message = `the source Pod's ${path} is ${typeof list}, not a list; read the Pod anew`;
+  const message = `the source Pod's ${path} is ${typeof list}, not a list; read the Pod again`;
   throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
 }

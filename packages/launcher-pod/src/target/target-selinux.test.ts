@@ -13,7 +13,7 @@ test.each([
   expect(targetSelinux(own, context)).toEqual({ runAsUser: 107, seLinuxOptions });
 });
 
-test.each([undefined, "", "xyz", "a:b"])("a source with %s is refused", (context) => {
+test.each([undefined, "", "xyz", "a:b"])("refuses a source with %s", (context) => {
   expect(() => targetSelinux(own, context)).toThrow(
     expect.objectContaining({
       code: "LAUNCHER_POD_SOURCE_INVALID",
@@ -22,7 +22,7 @@ test.each([undefined, "", "xyz", "a:b"])("a source with %s is refused", (context
   );
 });
 
-test("a context that is no text is refused", () => {
+test("refuses a context that is not a string", () => {
   expect(() => targetSelinux({}, 7 as never)).toThrow(
     expect.objectContaining({ code: "LAUNCHER_POD_SOURCE_INVALID", path: "status.selinuxContext" }),
   );

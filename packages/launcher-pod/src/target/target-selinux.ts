@@ -22,7 +22,7 @@ export function targetSelinux(
   return level ? { ...securityContext, seLinuxOptions: { level } } : securityContext;
 }
 
-/** What follows user, role and type; it may have colons itself. Throws if one of those is missing. */
+/** What follows user, role and type; it may itself contain colons. Throws if one of those is missing. */
 function selinuxLevel(context: string): string {
   const fields = context.split(":");
   if (fields.length < 3) throw invalidContext(context);
@@ -31,6 +31,6 @@ function selinuxLevel(context: string): string {
 
 /** The error for a context that is not user:role:type:level. */
 export function invalidContext(context: string): LauncherPodError {
-  const message = `${path} is "${context}", not user:role:type:level; the node agent must report it anew`;
+  const message = `${path} is "${context}", not user:role:type:level; the node agent must report it again`;
   return new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
 }

@@ -51,7 +51,7 @@ export function testVmi({
   };
 }
 
-/** The profile with which tests render, unless they are about profiles. */
+/** The profile with which tests render, except those about profiles. */
 export const testProfile = kubevirtLauncherProfile({ image: "launcher:1" });
 
 /** Renders a test's VMI for KubeVirt's launcher. */
@@ -71,7 +71,7 @@ export function withoutGates(...disabledFeatureGates: string[]): Scene {
   return { configuration: { developerConfiguration: { disabledFeatureGates } } };
 }
 
-/** A container of a Pod by its name, init containers included. */
+/** A container of a Pod by name, including init containers. */
 export function container(pod: Pod, name: string): Container | undefined {
   const all = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])];
   return all.find((candidate) => candidate.name === name);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { container, render } from "../testing/render.ts";
 
-test("secrets of keys and passwords are mounted; a credential without one is passed over", () => {
+test("mounts secrets with keys and passwords, and skips a credential without one", () => {
   const pod = render({
     spec: {
       accessCredentials: [

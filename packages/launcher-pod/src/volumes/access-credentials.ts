@@ -2,7 +2,7 @@ import type { AccessCredential } from "@virtkit/api/schema";
 import { part } from "../explain.ts";
 import type { Step } from "../pod-draft.ts";
 
-/** Secrets with SSH keys and passwords that the launcher hands to the guest. */
+/** Secrets with SSH keys and passwords that the launcher passes to the guest. */
 export const accessCredentials: Step = ({ spec, profile, explain }, { volumes, mounts }) => {
   for (const [index, credential] of (spec.accessCredentials ?? []).entries()) {
     const secretName = secretNameOf(credential);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { container, render } from "../testing/render.ts";
 
 test.each(["cloudInitNoCloud", "cloudInitConfigDrive"] as const)(
-  "secrets of %s are mounted under both spellings of their key",
+  "mounts secrets of %s under both spellings of their key",
   (kind) => {
     const source = { secretRef: { name: "user" }, networkDataSecretRef: { name: "net" } };
     const pod = render({ spec: { volumes: [{ name: "ci", [kind]: source }] } });

@@ -4,8 +4,8 @@ import type { LauncherRequest } from "../launcher-request.ts";
 import type { PodDraft } from "../pod-draft.ts";
 
 /**
- * Secrets with user data or network data of cloud-init. Each is mounted under both spellings of
- * its key, for it may have either.
+ * Secrets with user data or network data for cloud-init. Each is mounted under both spellings of its key,
+ * because it may have either.
  */
 export function cloudInitVolumes(
   request: LauncherRequest,

@@ -8,7 +8,7 @@ const volumes: Volume[] = [
   { name: "d", downwardAPI: { fields: [{ path: "labels", fieldRef: { fieldPath: "x" } }] } },
 ];
 
-test("volumes of configuration are volumes of the Pod", () => {
+test("volumes with configuration are volumes of the Pod", () => {
   expect(render({ spec: { volumes } }).spec.volumes).toEqual(
     expect.arrayContaining([
       { name: "s", secret: { secretName: "secret", optional: false } },
@@ -18,7 +18,7 @@ test("volumes of configuration are volumes of the Pod", () => {
   );
 });
 
-test("only those that a disk shows are mounted, in the order of the disks", () => {
+test("mounts only those that a disk shows, in the order of the disks", () => {
   const disks: Disk[] = [{ name: "d" }, { name: "none" }, { name: "s" }];
   const pod = render({ spec: { volumes }, devices: { disks } });
   const mounts = container(pod, "compute")?.volumeMounts?.filter(({ readOnly }) => readOnly);

@@ -5,8 +5,8 @@ import type { PodVolume } from "../pod/volume.ts";
 import type { Step } from "../pod-draft.ts";
 
 /**
- * Volumes of configuration: secret, configMap and downwardAPI. Each is a volume of the Pod; the
- * compute container mounts those that a disk shows to the guest, in the order of the disks.
+ * Volumes with configuration: secret, configMap and downwardAPI. Each is a volume of the Pod; the compute
+ * container mounts those that a disk shows to the guest, in the order of the disks.
  */
 export const configVolumes: Step = ({ spec, devices, profile, explain }, draft) => {
   const byName = new Map<string, Volume>();

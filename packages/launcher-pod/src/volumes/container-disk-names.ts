@@ -1,6 +1,6 @@
 import type { LauncherRequest } from "../launcher-request.ts";
 
-/** Name of the volume, real or not, that the kernel's image counts as. */
+/** Name of the volume, real or not, that stands for the kernel's image. */
 export const kernelBootVolume = "kernel-boot-volume";
 
 /** Name of the volume with the launcher's own image. */

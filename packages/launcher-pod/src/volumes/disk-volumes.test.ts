@@ -47,7 +47,7 @@ test("directories on shared claims are named to the launcher", () => {
   expect(env).toContainEqual({ name: "SHARED_FILESYSTEM_PATHS", value: mounted });
 });
 
-test("hotplugged volumes are left to another Pod, by their status or as declared", () => {
+test("hotplugged volumes are left to another Pod, by their status or declaration", () => {
   const pod = renderVolumes(
     [
       { name: "a", persistentVolumeClaim: { claimName: "files", hotpluggable: true } },
@@ -105,6 +105,6 @@ test.each<[Volume, string, string]>([
   ],
   [{ name: "d", ephemeral: {} }, "LAUNCHER_POD_FIELD_INVALID", "spec.volumes[0].ephemeral"],
   [{ name: "d", sysprep: {} }, "LAUNCHER_POD_FIELD_INVALID", "spec.volumes[0].sysprep"],
-])("%j is refused", (volume, code, path) => {
+])("refuses %j", (volume, code, path) => {
   expect(() => renderVolumes([volume])).toThrow(expect.objectContaining({ code, path }));
 });

@@ -9,9 +9,8 @@ import { directoryOf } from "./directory-of.ts";
 import { hotpluggedVolumes } from "./hotplugged-volumes.ts";
 
 /**
- * Volumes that hold disks or the files that disks are made of: claims, data volumes, directories
- * of the node, downward metrics, cloud-init and sysprep. Hotplugged ones are not the launcher's:
- * another Pod attaches them.
+ * Volumes with disks or with the files that disks are made from: claims, data volumes, directories of the node,
+ * downward metrics, cloud-init and sysprep. Hotplugged ones are not the launcher's: another Pod attaches them.
  */
 export const diskVolumes: Step = (request, draft) => {
   const hotplugged = hotpluggedVolumes(request.spec, request.status);
@@ -56,7 +55,7 @@ function claimVolumes(
   }
 }
 
-/** A block claim is a device of the compute container, another one a directory. */
+/** A block claim is a device of the compute container, any other is a directory. */
 function attachClaim(
   { lookup, namespace, profile }: LauncherRequest,
   draft: PodDraft,
@@ -66,7 +65,7 @@ function attachClaim(
 ): void {
   const claim = lookup.persistentVolumeClaim(namespace, claimName);
   if (!claim) {
-    const message = `${path}: there is no PersistentVolumeClaim "${claimName}" in namespace "${namespace}"; create it, or wait until it is`;
+    const message = `${path}: PersistentVolumeClaim "${claimName}" does not exist in namespace "${namespace}"; create it, or wait for it`;
     throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
   }
   if (isBlockClaim(claim.spec)) {
@@ -91,7 +90,7 @@ function addClaim(
   explain?.(part.volume(name), `vmi.${path}`, "a claim with a disk of the guest");
 }
 
-/** The file's directory is mounted, so that the file can be made in it. */
+/** The file's directory is mounted, so that the file can be created in it. */
 function hostDiskVolume(
   { profile, explain }: LauncherRequest,
   { volumes, mounts }: PodDraft,
@@ -135,7 +134,7 @@ function sysprepVolume(
   } else if (configMap) {
     volumes.push({ name, configMap: configMap.name ? { name: configMap.name } : {} });
   } else {
-    const message = `${path}.sysprep names neither a secret nor a configMap; name one of them`;
+    const message = `${path}.sysprep names neither a secret nor a configMap; name one`;
     throw new LauncherPodError("LAUNCHER_POD_FIELD_INVALID", message, { path: `${path}.sysprep` });
   }
   mounts.push({

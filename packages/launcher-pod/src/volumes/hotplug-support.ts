@@ -2,7 +2,7 @@ import { part } from "../explain.ts";
 import { emptyDirectory } from "../pod/volume.ts";
 import type { Step } from "../pod-draft.ts";
 
-/** The directory into which the node agent mounts disks that are plugged in later. */
+/** The directory into which the node agent mounts hotplugged disks. */
 export const hotplugSupport: Step = ({ devices, profile, explain }, { volumes, mounts }) => {
   if (devices.disableHotplug) return;
   mounts.push({

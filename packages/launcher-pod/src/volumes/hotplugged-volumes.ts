@@ -1,8 +1,8 @@
 import type { VirtualMachineInstanceSpec, VirtualMachineInstanceStatus } from "@virtkit/api/schema";
 
 /**
- * Names of the volumes that are attached by a hotplug Pod: those whose status says so, and those
- * that are declared hotpluggable before there is a status.
+ * Names of the volumes that a hotplug Pod attaches: those whose status says so, and those that are declared
+ * hotpluggable before there is a status.
  */
 export function hotpluggedVolumes(
   spec: VirtualMachineInstanceSpec,

@@ -2,7 +2,7 @@ import { part } from "../explain.ts";
 import { emptyDirectory } from "../pod/volume.ts";
 import type { Step } from "../pod-draft.ts";
 
-/** The file system that guest memory of huge pages comes from, with a directory that QEMU may write. */
+/** The file system for guest memory in hugepages, with a directory that QEMU may write to. */
 export const hugePages: Step = ({ domain, explain }, { volumes, mounts }) => {
   if (!domain.memory?.hugepages) return;
   volumes.push(
@@ -15,6 +15,6 @@ export const hugePages: Step = ({ domain, explain }, { volumes, mounts }) => {
     { name: "hugetblfs-dir", mountPath: "/dev/hugepages/libvirt/qemu" },
   );
   for (const name of ["hugepages", "hugetblfs-dir"]) {
-    explain?.(part.volume(name), "vmi.spec.domain.memory.hugepages", "guest memory of huge pages");
+    explain?.(part.volume(name), "vmi.spec.domain.memory.hugepages", "guest memory in hugepages");
   }
 };

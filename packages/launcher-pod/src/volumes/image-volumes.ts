@@ -48,7 +48,7 @@ function addImage(
   volumes.push(imageVolume(name, pinnedImages.get(name) ?? image, pullPolicy));
 }
 
-/** Init containers that find out a digest run a program of the launcher inside the disk's image. */
+/** Init containers that determine a digest run a program of the launcher inside the disk's image. */
 function addLauncherBinary(request: LauncherRequest, { volumes }: PodDraft): void {
   const { profile, config, explain } = request;
   volumes.push(imageVolume(launcherBinaryVolume, profile.image, config.imagePullPolicy));

@@ -25,11 +25,11 @@ test("every launcher has its directories; hotplug can be switched off", () => {
   expect(volumes({}, withoutGates("ImageVolume"))).toContain("container-disks");
 });
 
-test("plugins have a directory where the cluster has plugins", () => {
+test("plugins have a directory if the cluster has plugins", () => {
   expect(volumes({}, withGates("Plugins"))).toContain("kubevirt-plugin-sockets");
 });
 
-test("huge pages come from their own file system", () => {
+test("hugepages come from their own file system", () => {
   const pod = render({ domain: { memory: { hugepages: { pageSize: "2Mi" } } } });
   expect(pod.spec.volumes).toContainEqual({ name: "hugepages", emptyDir: { medium: "HugePages" } });
   expect(container(pod, "compute")?.volumeMounts).toContainEqual({

@@ -30,7 +30,7 @@ test.each<[string, VmiParts, Record<string, string>]>([
     { status: { changedBlockTracking: { state: "Initializing" } } },
     { cbt: `${home}/cbt` },
   ],
-])("%s of an unprivileged guest lies below libvirt's home", (_, parts, paths) => {
+])("%s of an unprivileged guest is below libvirt's home", (_, parts, paths) => {
   const meta = "/run/kubevirt-private/backend-storage-meta";
   expect(stateMounts(parts)).toEqual({ meta, ...paths });
 });

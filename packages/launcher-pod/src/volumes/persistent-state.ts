@@ -34,8 +34,8 @@ function mount({ mounts }: PodDraft, mountPath: string, subPath: string): void {
 }
 
 /**
- * The kubelet makes missing parents of a mount as root and closed to the group, so that an
- * unprivileged libvirt could not write beside it; a directory of its own for each parent can.
+ * The kubelet creates missing parents of a mount as root and closed to the group, so an unprivileged libvirt
+ * could not write beside it; a separate directory for each parent solves that.
  */
 function ownedParents({ profile, explain }: LauncherRequest, { volumes, mounts }: PodDraft): void {
   const { private: base } = profile.directories;

@@ -21,7 +21,7 @@ const refused = (check: Check<unknown>, value: unknown): unknown => {
   return "taken";
 };
 
-test("a value is what it must be, or the error names the field", () => {
+test("accepts a valid value, or names the field in the error", () => {
   const check = fields({ name: text(3), count: whole(1, 5) }, { on: flag });
   expect(check({ name: "abc", count: 5, more: 1 }, "")).toEqual({ name: "abc", count: 5 });
   expect(check({ name: "", count: 1, on: false }, "")).toEqual({ name: "", count: 1, on: false });
@@ -35,7 +35,7 @@ test("a value is what it must be, or the error names the field", () => {
   for (const wrong of [null, undefined, [], "x", 1]) expect(refused(check, wrong)).toBe("at");
 });
 
-test("lists and dictionaries are checked item by item", () => {
+test("checks lists and dictionaries item by item", () => {
   const check = list(whole(0, 9), 2);
   expect(check([1, 2], "")).toEqual([1, 2]);
   expect(refused(check, [1, 2, 3])).toBe("at");
@@ -44,16 +44,16 @@ test("lists and dictionaries are checked item by item", () => {
   expect(refused(record, [])).toBe("at");
 });
 
-test("a word that only a newer side knows becomes the one for that, or is refused", () => {
+test("replaces an unknown word of a newer side, or rejects it", () => {
   expect(word(["a", "b"], "b")("new", "")).toBe("b");
   expect(refused(word(["a", "b"]), "new")).toBe("at");
   expect(refused(word(["a", "b"], "b"), 1)).toBe("at");
 });
 
-test("what is passed on keeps the fields that only a newer side knows", () => {
+test("keeps fields of a newer side in values that are passed on", () => {
   expect(open({ a: flag })({ a: true, b: 1 }, "")).toEqual({ a: true, b: 1 });
 });
 
-test("an error tells what kind of thing was found, not what it was", () => {
+test("an error shows the type of what was found, not the value", () => {
   expect(() => whole(0, 1)("hunter2", "at")).toThrow(/^(?!.*hunter2).*found string/);
 });

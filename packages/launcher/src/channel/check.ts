@@ -1,8 +1,9 @@
 import { LauncherError } from "../launcher-error.ts";
 
 /**
- * Reads a value that somebody else sent: returns it as what it must be, or throws a `LauncherError` that
- * names the field. Own small checks, for a launcher has no memory to spare for a schema library.
+ * Checks a value from the other side: returns it with its type, or throws a `LauncherError` that
+ * names the field. These small checks are our own, because a launcher has no memory to spare for a
+ * schema library.
  */
 export type Check<T> = (value: unknown, path: string) => T;
 
@@ -14,18 +15,18 @@ type Required<C extends Checks> = { readonly [K in keyof C]: Checked<C[K]> };
 type Optional<C extends Checks> = { readonly [K in keyof C]?: Checked<C[K]> };
 
 function refuse(path: string, value: unknown, wanted: string): never {
-  // Only what kind of thing it is: the value may be a secret.
+  // Only the type: the value may be a secret.
   const found = value === null ? "null" : Array.isArray(value) ? "a list" : typeof value;
   const message = `${path || "message"}: found ${found}, give ${wanted}`;
   throw new LauncherError("LAUNCHER_ARGUMENT", message, { path });
 }
 
-/** A text of at most so many characters, without NUL. */
+/** A string of at most this many characters, without NUL. */
 export const text =
   (most: number): Check<string> =>
   (value, path) => {
     const fits = typeof value === "string" && value.length <= most && !value.includes("\0");
-    return fits ? value : refuse(path, value, `a text of at most ${most} characters without NUL`);
+    return fits ? value : refuse(path, value, `a string of at most ${most} characters without NUL`);
   };
 
 /** A whole number within bounds. */
@@ -37,7 +38,7 @@ export const whole =
     return fits ? value : refuse(path, value, `a whole number from ${least} to ${most}`);
   };
 
-/** Any number that JSON can say. */
+/** Any number that JSON can represent. */
 export const anyNumber: Check<number> = (value, path) =>
   typeof value === "number" ? value : refuse(path, value, "a number");
 
@@ -50,7 +51,7 @@ export const record: Check<Readonly<Record<string, unknown>>> = (value, path) =>
     ? (value as Record<string, unknown>)
     : refuse(path, value, "an object");
 
-/** Anything that JSON can say, at most so many of it. */
+/** A list of at most this many JSON values. */
 export const list =
   <T>(item: Check<T>, most: number): Check<readonly T[]> =>
   (value, path) => {
@@ -60,7 +61,7 @@ export const list =
     return value.map((entry, index) => item(entry, `${path}[${index}]`));
   };
 
-/** One of some words; another one, which a newer side may know, becomes `otherwise`. */
+/** One of some words; an unknown one, which a newer side may use, becomes `otherwise`. */
 export const word =
   <const W extends string>(words: readonly W[], otherwise?: NoInfer<W>): Check<W> =>
   (value, path) => {
@@ -78,7 +79,10 @@ export const dictionary =
     return Object.fromEntries(entries.map(([key, entry]) => [key, item(entry, `${path}.${key}`)]));
   };
 
-/** An object with these fields, and perhaps those; others are left out, for a newer side may send more. */
+/**
+ * An object with these fields, and perhaps those; others are dropped, because a newer side may send
+ * more.
+ */
 export function fields<R extends Checks, O extends Checks = Record<never, never>>(
   required: R,
   optional?: O,
@@ -97,7 +101,7 @@ export function fields<R extends Checks, O extends Checks = Record<never, never>
   };
 }
 
-/** As {@link fields}, but what is not known is kept: for values that are passed on. */
+/** Like {@link fields}, but keeps unknown fields, for values that are passed on. */
 export function open<R extends Checks, O extends Checks = Record<never, never>>(
   required: R,
   optional?: O,

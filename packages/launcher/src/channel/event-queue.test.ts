@@ -23,13 +23,13 @@ const drain = (queue: EventQueue): string[] => {
   return items;
 };
 
-test("events come out as they went in", () => {
+test("returns events in order", () => {
   const queue = new EventQueue(3);
   for (const event of [status("1"), stage, status("2")]) queue.add(event);
   expect(drain(queue)).toEqual(["status 1", "stage s", "status 2"]);
 });
 
-test("where too many wait all go, and the newest status stays", () => {
+test("drops all if too many wait, and keeps the newest status", () => {
   const queue = new EventQueue(2);
   for (const event of [status("1"), status("2"), stage]) queue.add(event);
   expect(drain(queue)).toEqual(["resync s", "status 2"]);
@@ -37,7 +37,7 @@ test("where too many wait all go, and the newest status stays", () => {
   expect(drain(queue)).toEqual(["resync s", "status 3"]);
 });
 
-test("a queue that has seen no status has none to give", () => {
+test("has no status to return before it has seen one", () => {
   const queue = new EventQueue(1);
   queue.add(stage);
   queue.add(stage);

@@ -1,8 +1,8 @@
 import type { GuestEvent } from "@virtkit/domain-manager";
 
 /**
- * Events that a slow reader has not taken yet. Where more wait than fit, all of them go: the reader is told
- * to look again, and gets the newest status that there was.
+ * Events that a slow reader has not read yet. If too many wait, all of them are dropped: the reader
+ * is told to look again, and gets the newest status.
  */
 export class EventQueue {
   readonly #limit: number;

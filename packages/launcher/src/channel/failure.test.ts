@@ -2,7 +2,7 @@ import { DomainManagerError } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 
-test("an error that was made to be read speaks for itself", () => {
+test("passes on the text of an error that is meant for callers", () => {
   const error = new DomainManagerError("DOMAIN_STATE", "it is off", { path: "pause" });
   expect(failureOf(error)).toEqual({
     success: false,
@@ -20,7 +20,7 @@ test.each([
   Object.assign(new Error("hunter2"), { code: 5 }),
   "hunter2",
   undefined,
-])("another one is a defect, and its text stays here", (error) => {
+])("keeps the text of any other error here, because it is a defect", (error) => {
   const failure = failureOf(error);
   expect(failure.code).toBe("LAUNCHER_FAILED");
   expect(JSON.stringify(failure)).not.toContain("hunter2");

@@ -1,4 +1,4 @@
-/** A failed action as the channel tells it. */
+/** A failed action as reported over the channel. */
 export interface Failure {
   readonly success: false;
   readonly message: string;
@@ -10,8 +10,8 @@ export interface Failure {
 const codes = /^(?!ERR_)[A-Z][A-Z0-9_]{1,63}$/;
 
 /**
- * What a caller is told of an error. Only errors that were made to be read, which have a code, speak for
- * themselves; another one is a defect of ours, and its text may hold what the caller must not see.
+ * What a caller learns about an error. Only errors with a code are meant for callers and show their
+ * text; any other is a defect of ours, and its text may contain what the caller must not see.
  */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return internal(typeof error);

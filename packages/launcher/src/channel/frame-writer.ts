@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 
-/** Writes frames so that what is written in one turn of the event loop leaves in one go. */
+/** Writes frames so that everything written in one turn of the event loop leaves together. */
 export class FrameWriter {
   readonly #stream: Writable;
   #corked = false;

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { encodeFrame, type Frame, FrameSplitter } from "./frame.ts";
 
-/** Feeds bytes to a splitter, cut where the sizes say. */
+/** Feeds bytes to a splitter, split at these sizes. */
 function split(bytes: Buffer, sizes: readonly number[], limit = 1_000_000): Frame[] {
   const splitter = new FrameSplitter(limit);
   const frames: Frame[] = [];
   let at = 0;
   for (const size of [...sizes, bytes.length]) {
-    // A copy that is overwritten afterwards: nothing of a chunk may be kept.
+    // A copy that is overwritten afterwards: no part of a chunk may be kept.
     const chunk = Buffer.from(bytes.subarray(at, at + size));
     splitter.push(chunk, (frame) => frames.push(frame));
     chunk.fill(0xff);
@@ -25,7 +25,7 @@ test("a frame is two lengths, JSON, and what belongs to it", () => {
   expect(split(frame, [])).toEqual([{ message: { a: 1 }, attachment: Buffer.from([1, 2]) }]);
 });
 
-test("however the bytes are cut, the same frames come out", () => {
+test("the same frames come out, however the bytes are split", () => {
   const message = fc.jsonValue({ maxDepth: 2 }).map((value) => ({ value }));
   const frame = fc.tuple(message, fc.uint8Array({ maxLength: 40 }));
   fc.assert(
@@ -44,24 +44,24 @@ test("however the bytes are cut, the same frames come out", () => {
   );
 });
 
-test("a large frame that comes byte by byte takes time that grows with its size alone", () => {
+test("the time for a large frame that arrives byte by byte grows only with its size", () => {
   const bytes = encodeFrame({ text: "x".repeat(200_000) });
   expect(split(bytes, Array(bytes.length).fill(1))).toHaveLength(1);
 });
 
 test.each([
   ["a frame above the limit", "00000065"],
-  ["the largest length there is", "ffffffff"],
-  ["a frame without room for its JSON's length", "00000003"],
+  ["the largest possible length", "ffffffff"],
+  ["a frame that is too short for the length of its JSON", "00000003"],
   ["JSON that is longer than its frame", "0000000600000003aabb"],
-  ["no JSON", "0000000600000002aabb"],
-])("%s is refused", (_, hex) => {
+  ["not JSON", "0000000600000002aabb"],
+])("rejects %s", (_, hex) => {
   expect(() => split(Buffer.from(hex, "hex"), [], 100)).toThrow(
     expect.objectContaining({ code: "LAUNCHER_PROTOCOL" }),
   );
 });
 
-test("what is refused for being no JSON is not quoted", () => {
+test("does not quote a message that is not JSON", () => {
   const secret = Buffer.from("hunter2");
   const frame = Buffer.concat([Buffer.from("0000000b00000007", "hex"), secret]);
   try {
@@ -73,7 +73,7 @@ test("what is refused for being no JSON is not quoted", () => {
   }
 });
 
-test("an attachment may be large, JSON may not: parsing it takes many times its size", () => {
+test("allows large attachments but no large JSON, which takes many times its size to parse", () => {
   const limit = 64 * 1024 * 1024;
   const large = 16 * 1024 * 1024 + 1;
   expect(split(encodeFrame({}, Buffer.alloc(large)), [], limit)).toHaveLength(1);

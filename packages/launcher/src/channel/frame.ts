@@ -10,7 +10,7 @@ import { LauncherError } from "../launcher-error.ts";
  */
 const wordBytes = 4;
 
-/** One message as it came. The attachment's memory is its own. */
+/** One received message. The attachment owns its memory. */
 export interface Frame {
   readonly message: unknown;
   readonly attachment: Buffer;
@@ -30,14 +30,17 @@ export function encodeFrame(message: object, attachment: Uint8Array = noBytes): 
 const noBytes = new Uint8Array(0);
 
 /**
- * Cuts what a socket delivers into frames. A frame above the limit throws before anything is allocated for
- * it, as does one whose lengths contradict each other or whose JSON is none: a `LauncherError`, after which
- * the stream is of no use.
+ * Splits the bytes of a socket into frames. A frame above the limit throws before anything is
+ * allocated for it, as does one with contradictory lengths or invalid JSON: a `LauncherError`,
+ * after which the stream is unusable.
  */
 export class FrameSplitter {
-  /** Most bytes of a frame; may be raised once the other side is known. */
+  /** The most bytes of a frame; may be raised once the other side is known. */
   limit: number;
-  /** What has come of a frame that is not whole; its memory grows with what came, not with what was claimed. */
+  /**
+   * The received part of an incomplete frame; its memory grows with what arrived, not with what was
+   * claimed.
+   */
   #pending: Buffer = Buffer.alloc(0);
   #have = 0;
 
@@ -45,7 +48,9 @@ export class FrameSplitter {
     this.limit = limit;
   }
 
-  /** Takes what came in and hands over each frame that is now whole, in order. Keeps nothing of the chunk. */
+  /**
+   * Takes received bytes and delivers each complete frame, in order. Keeps nothing of the chunk.
+   */
   push(chunk: Buffer, onFrame: (frame: Frame) => void): void {
     let rest = this.#have === 0 ? chunk : this.#append(chunk);
     for (let size = this.#nextSize(rest); size <= rest.length; size = this.#nextSize(rest)) {
@@ -56,7 +61,7 @@ export class FrameSplitter {
     this.#keep(rest);
   }
 
-  /** Bytes of the first frame with its length word; infinite while that word is not there. */
+  /** Bytes of the first frame including its length word; infinite while that word is incomplete. */
   #nextSize(rest: Buffer): number {
     if (rest.length < wordBytes) return Number.POSITIVE_INFINITY;
     const length = rest.readUInt32BE(0);
@@ -84,7 +89,7 @@ export class FrameSplitter {
   }
 }
 
-/** What JSON is parsed to takes many times its size; only attachments, which are not parsed, may be larger. */
+/** Parsed JSON takes many times its size; only attachments, which are not parsed, may be larger. */
 const jsonLimit = 16 * 1024 * 1024;
 
 function parseFrame(body: Buffer): Frame {
@@ -110,7 +115,7 @@ function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     // The parser's own message quotes the text, which may hold a secret.
-    throw new LauncherError("LAUNCHER_PROTOCOL", "a frame holds no JSON", { cause: name(cause) });
+    throw new LauncherError("LAUNCHER_PROTOCOL", "the frame is not JSON", { cause: name(cause) });
   }
 }
 

@@ -11,7 +11,7 @@ import { findVerb, verbs } from "./verbs.ts";
 
 const hello = { type: "hello", versions: [1] };
 
-/** Messages that are nearly right: known words and fields with anything in them. */
+/** Messages that are nearly right: known words and fields with arbitrary content. */
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom<unknown>(0, -1, 1e308, "", "\0", null, [], {}, "9".repeat(300)),
@@ -48,7 +48,7 @@ const bytes = fc
     return frame;
   });
 
-/** Whatever comes, a reader answers with a value or with an error of ours. */
+/** Whatever comes, a reader returns a value or throws one of our errors. */
 function throwsOurs(read: (value: unknown) => unknown, value: unknown): boolean {
   try {
     read(value);
@@ -58,7 +58,7 @@ function throwsOurs(read: (value: unknown) => unknown, value: unknown): boolean 
   }
 }
 
-test("whatever a message holds, it is read or refused by an error of ours", () => {
+test("any message is read, or rejected with one of our errors", () => {
   fc.assert(
     fc.property(fc.oneof(message, odd), (value) => {
       expect(throwsOurs(readClientMessage, value)).toBe(true);
@@ -68,7 +68,7 @@ test("whatever a message holds, it is read or refused by an error of ours", () =
   );
 });
 
-test("whatever arguments a verb gets, it is carried out or refused by an error of ours", async () => {
+test("any arguments of a verb are carried out, or rejected with one of our errors", async () => {
   const control = new Proxy({}, { get: () => async () => ({ mime: "", data: new Uint8Array() }) });
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...Object.keys(verbs)), odd, async (name, args) => {
@@ -87,7 +87,7 @@ test("whatever arguments a verb gets, it is carried out or refused by an error o
   );
 });
 
-test("whatever a launcher answers to a verb, it is read or refused by an error of ours", () => {
+test("any answer of a launcher is read, or rejected with one of our errors", () => {
   fc.assert(
     fc.property(fc.constantFrom(...Object.keys(verbs)), odd, (name, answer) => {
       const read = (sent: unknown) => findVerb(name)?.result?.(sent, name, new Uint8Array());
@@ -107,7 +107,7 @@ test("the same attack finds a check that trusts what it is given", () => {
   expect(attack).toThrow(/Property failed/);
 });
 
-test("whatever bytes come, a splitter hands over frames or refuses, within its limit", () => {
+test("a splitter turns any bytes into frames or rejects them, within its limit", () => {
   fc.assert(
     fc.property(
       fc.array(bytes, { maxLength: 5 }),
@@ -123,7 +123,7 @@ test("whatever bytes come, a splitter hands over frames or refuses, within its l
   );
 });
 
-test("a launcher survives any client: it answers, or ends the connection and nothing else", async () => {
+test("a launcher survives any client: it answers, or ends only that connection", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(bytes, { maxLength: 12 }), async (frames) => {
       const { end, ended } = await rawServer();
@@ -141,7 +141,7 @@ test("a launcher survives any client: it answers, or ends the connection and not
   expect(await end.message()).toMatchObject({ id: 1, success: true });
 });
 
-test("a client survives any launcher: its call ends, with an answer or an error of ours", async () => {
+test("a client survives any launcher: its call ends with an answer or one of our errors", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(bytes, { maxLength: 12 }), async (frames) => {
       const { end, dial } = await rawLauncher();

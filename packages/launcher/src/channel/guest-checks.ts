@@ -28,8 +28,8 @@ import {
 } from "./check.ts";
 
 /*
- * What travels over the channel about a guest. A node agent does not trust a launcher, behind which there
- * may be a guest that broke out: what it is told is checked before anything is done with it.
+ * Checks for what travels over the channel about a guest. A node agent does not trust a launcher,
+ * behind which there may be a guest that broke out: it checks everything before it acts on it.
  */
 
 const name = text(4_096);

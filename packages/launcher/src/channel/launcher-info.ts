@@ -1,6 +1,6 @@
 import { type Check, list, open, text, whole } from "./check.ts";
 
-/** What a launcher says of itself. */
+/** What a launcher says about itself. */
 export interface LauncherInfo {
   /** Versions of the channel that it speaks. */
   readonly versions: readonly number[];
@@ -10,7 +10,7 @@ export interface LauncherInfo {
   readonly vmi: { readonly name: string; readonly namespace: string; readonly uid: string };
   /** Verbs that it knows. */
   readonly verbs: readonly string[];
-  /** Networks whose guest it gives addresses to, on sockets that were handed over. */
+  /** Networks for which it serves addresses to the guest, on sockets that were handed over. */
   readonly servedNetworks: readonly string[];
 }
 

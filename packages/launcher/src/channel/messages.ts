@@ -4,11 +4,13 @@ import { type Check, fields, flag, list, text, whole } from "./check.ts";
 /** Versions of the channel that this side speaks. */
 export const channelVersions: readonly number[] = [1];
 
-/** Most bytes of a frame before the other side has said hello. */
+/** The most bytes of a frame before the other side has said hello. */
 export const helloBytes: number = 64 * 1024;
-/** Most bytes of a request: a VMI with its context, of which an API server stores at most 1.5 MiB. */
+/**
+ * The most bytes of a request: a VMI with its context; an API server stores at most 1.5 MiB of it.
+ */
 export const requestBytes: number = 4 * 1024 * 1024;
-/** Most bytes of an answer: a picture of a large screen. */
+/** The most bytes of an answer: a picture of a large screen. */
 export const answerBytes: number = 64 * 1024 * 1024;
 /** The longest that a call may take: a memory dump. */
 export const maxTimeout: number = 24 * 60 * 60 * 1000;
@@ -19,9 +21,9 @@ const anything: Check<unknown> = (value) => value;
 
 /** What a client sends. */
 export type ClientMessage =
-  /** First of all: which versions the client speaks. */
+  /** Comes first: the versions that the client speaks. */
   | { readonly type: "hello"; readonly versions: readonly number[]; readonly software?: string }
-  /** Asks for something; the answer has the same id. `timeout` is what is left of the caller's time, in ms. */
+  /** A request; the answer has the same id. `timeout` is the caller's remaining time, in ms. */
   | {
       readonly type: "request";
       readonly id: number;
@@ -29,9 +31,9 @@ export type ClientMessage =
       readonly args?: unknown;
       readonly timeout?: number;
     }
-  /** The caller has given up, or an event stream is to end. The answer comes all the same. */
+  /** The caller has given up, or an event stream is to end. The answer still follows. */
   | { readonly type: "cancel"; readonly id: number }
-  /** So many more items of a stream may be sent. */
+  /** Allows this many more items of a stream. */
   | { readonly type: "credit"; readonly id: number; readonly count: number };
 
 /** What a launcher sends. */
@@ -43,7 +45,7 @@ export type LauncherMessage =
       readonly software?: string;
       readonly inFlight?: number;
     }
-  /** Ends a request. Without success it has a message, and a code for programs. */
+  /** Ends a request. A failure has a message, and a code for programs. */
   | {
       readonly type: "answer";
       readonly id: number;
@@ -55,7 +57,7 @@ export type LauncherMessage =
     }
   /** One item of a stream; the answer is its end. */
   | { readonly type: "item"; readonly id: number; readonly item?: unknown }
-  /** The client does not keep to the protocol; the connection ends. */
+  /** The client violates the protocol; the connection ends. */
   | { readonly type: "fault"; readonly message: string; readonly code?: string };
 
 type Table<M extends { readonly type: string }> = {

@@ -18,7 +18,7 @@ async function fault(end: RawEnd): Promise<unknown> {
   return message?.["code"];
 }
 
-test("without a version in common the client is told which there are", async () => {
+test("tells the client the known versions if there is none in common", async () => {
   const { end } = await rawServer();
   end.send({ ...hello, versions: [2, 3] });
   const message = await end.message();
@@ -32,8 +32,8 @@ test.each<[string, object[]]>([
   ["hello twice", [hello, hello]],
   ["no type", [{ id: 1 }]],
   ["a list", [[]]],
-  ["an id that is none", [hello, { type: "request", id: 0, verb: "ping" }]],
-  ["a verb that is no text", [hello, { type: "request", id: 1, verb: 7 }]],
+  ["an invalid id", [hello, { type: "request", id: 0, verb: "ping" }]],
+  ["a verb that is not a string", [hello, { type: "request", id: 1, verb: 7 }]],
 ])("%s ends the connection", async (_, messages) => {
   const { end, ended } = await rawServer();
   for (const message of messages) end.send(message);
@@ -42,7 +42,7 @@ test.each<[string, object[]]>([
   await ended;
 });
 
-test("before hello only small messages are taken, afterwards large ones", async () => {
+test("accepts only small messages before hello, and large ones afterwards", async () => {
   const { end } = await rawServer();
   end.send({ ...hello, more: "x".repeat(70_000) });
   expect(await fault(end)).toBe("LAUNCHER_PROTOCOL");
@@ -51,12 +51,12 @@ test("before hello only small messages are taken, afterwards large ones", async 
   expect(await other.end.message()).toMatchObject({ id: 1, success: true });
 });
 
-test("who says nothing loses the connection", async () => {
+test("disconnects a silent client", async () => {
   const { end } = await rawServer({ helloTimeout: 5 });
   expect(await fault(end)).toBe("LAUNCHER_PROTOCOL");
 });
 
-test("an id that is in use cannot be used again", async () => {
+test("rejects an id that is in use", async () => {
   const { guest, end } = await greeted();
   guest.before = () => new Promise(() => {});
   end.send({ type: "request", id: 1, verb: "reset" });
@@ -64,7 +64,7 @@ test("an id that is in use cannot be used again", async () => {
   expect(await fault(end)).toBe("LAUNCHER_PROTOCOL");
 });
 
-test("more requests than are taken at a time fail at once, and the connection lives", async () => {
+test("requests above the limit fail at once, and the connection lives", async () => {
   const { guest, end } = await greeted({ maxInFlight: 1 });
   let release = (): void => {};
   guest.before = () =>
@@ -78,7 +78,7 @@ test("more requests than are taken at a time fail at once, and the connection li
   expect(await end.message()).toMatchObject({ id: 1, success: true });
 });
 
-test("a request that ran out of time keeps its place until its work has ended", async () => {
+test("a request that timed out keeps its place until its work has ended", async () => {
   const { guest, end } = await greeted({ maxInFlight: 1 });
   let release = (): void => {};
   guest.before = () =>
@@ -108,14 +108,14 @@ test.each<[string, object]>([
   ["guestPing", {}],
   ["memoryDump", { path: "a\0b" }],
   ["events", { credit: -1 }],
-])("%s is not carried out with %j", async (verb, args) => {
+])("does not carry out %s with %j", async (verb, args) => {
   const { guest, end } = await greeted();
   end.send({ type: "request", id: 1, verb, args });
   expect(await end.message()).toMatchObject({ id: 1, success: false, code: "LAUNCHER_ARGUMENT" });
   expect(guest.calls).toEqual([]);
 });
 
-test("a grant that is none is no proof", async () => {
+test("rejects an invalid grant as a proof", async () => {
   const { guest, end } = await greeted();
   const mayRun = { vmiUid: "", podUid: "b", epoch: 1 };
   end.send({ type: "request", id: 1, verb: "unpause", args: { mayRun } });
@@ -123,7 +123,7 @@ test("a grant that is none is no proof", async () => {
   expect(guest.calls).toEqual([]);
 });
 
-test("a verb that only a newer client knows fails with a word about it", async () => {
+test("explains the failure of a verb that only a newer client knows", async () => {
   const { end } = await greeted();
   for (const verb of ["teleport", "constructor", "__proto__"]) {
     end.send({ type: "request", id: 1, verb });
@@ -133,7 +133,7 @@ test("a verb that only a newer client knows fails with a word about it", async (
   }
 });
 
-test("a newer client with more versions, fields and messages is served", async () => {
+test("serves a newer client with more versions, fields and messages", async () => {
   const { guest, end } = await rawServer();
   end.send({ ...hello, versions: [1, 2, 7], features: ["compression"] });
   expect(await end.message()).toMatchObject({ type: "hello", versions: [1] });
@@ -149,7 +149,7 @@ test("a newer client with more versions, fields and messages is served", async (
   expect(guest.calls).toEqual([{ verb: "freeze", args: { unfreezeAfterSeconds: 3 } }]);
 });
 
-test("what nobody waits for any more is told so when the connection ends", async () => {
+test("aborts abandoned work when the connection ends", async () => {
   const { guest, end, ended } = await greeted();
   const aborted = new Promise((resolve) => {
     guest.before = async (_, options) => {
@@ -164,7 +164,7 @@ test("what nobody waits for any more is told so when the connection ends", async
   await aborted;
 });
 
-test("events stop where the credit ends, and go on with more", async () => {
+test("events stop when the credit is used up, and continue with more", async () => {
   const { guest, end } = await greeted();
   end.send({ type: "request", id: 9, verb: "events", args: { credit: 2 } });
   expect(await end.message()).toMatchObject({ type: "item", id: 9, item: { kind: "status" } });
@@ -180,14 +180,14 @@ test("events stop where the credit ends, and go on with more", async () => {
   await expect.poll(() => guest.readers).toBe(0);
 });
 
-test("an answer that is too large becomes a failure", async () => {
+test("turns an answer that is too large into a failure", async () => {
   const { guest, end } = await greeted();
   guest.picture = new Uint8Array(65 * 1024 * 1024);
   end.send({ type: "request", id: 1, verb: "screenshot" });
   expect(await end.message()).toMatchObject({ id: 1, success: false, code: "LAUNCHER_FAILED" });
 });
 
-test("people who look for a verb of KubeVirt find it", () => {
+test("lists KubeVirt's name for each verb", () => {
   const known = Object.values(verbs)
     .flatMap(({ kubevirt }) => kubevirt.split(", "))
     .filter((name) => name !== "");

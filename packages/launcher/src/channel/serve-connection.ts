@@ -22,43 +22,43 @@ import { ServerStream } from "./server-stream.ts";
 import { carryOut, deadlineOf, readArgs, type Verb, type VerbAnswer } from "./verb.ts";
 import { findVerb } from "./verbs.ts";
 
-/** What {@link serveConnection} serves, and within which bounds. */
+/** What {@link serveConnection} serves, and its limits. */
 export interface ServeOptions {
   readonly control: GuestControl;
   info(): LauncherInfo;
-  /** Carries out the verbs of a migration; they are refused without it. */
+  /** Carries out the verbs of a migration; without it they are refused. */
   readonly migrations?: MigrationVerbs | undefined;
   /** Requests and streams that one connection may have open. Default 16. */
   readonly maxInFlight?: number;
-  /** Events that are kept for a reader that does not read. Default 256. */
+  /** Events that are buffered for a slow reader. Default 256. */
   readonly maxQueuedEvents?: number;
   /** Milliseconds for the client to say hello. Default 10,000. */
   readonly helloTimeout?: number;
   readonly clock?: Clock;
-  /** Told of errors that are defects of the launcher. */
+  /** Receives errors that are defects of the launcher. */
   onDefect?(verb: string, error: unknown): void;
 }
 
 /** A connection that is being served. */
 export interface ServedConnection {
-  /** Resolves when the connection has ended, however that was. Never rejects. */
+  /** Resolves when the connection has ended for any reason. Never rejects. */
   readonly ended: Promise<void>;
-  /** Ends it; what runs for the client is told that nobody waits any more. */
+  /** Ends it, and aborts what runs for the client. */
   close(): void;
 }
 
 /**
- * Serves the channel on a connection until either side ends it. Who may connect is the caller's matter.
+ * Serves the channel on a connection until either side ends it. The caller decides who may connect.
  *
- * A client that breaks the protocol is told why and loses the connection; nothing that it sends throws or
- * allocates more than the channel's limits. A request is ended at its deadline even if the guest's control
- * goes on; it keeps its place among those in flight until that has ended too.
+ * A client that breaks the protocol is told why and disconnected; nothing that it sends throws or
+ * allocates more than the channel's limits. A request is answered at its deadline even if the work
+ * goes on; it keeps its place among those in flight until the work has ended, too.
  */
 export function serveConnection(stream: Duplex, options: ServeOptions): ServedConnection {
   return new ServerConnection(stream, options);
 }
 
-/** How long a connection that was ended waits for its last words to be read. */
+/** How long a closed connection waits until its last message is read. */
 const lingerMs = 1_000;
 const checkCredit = fields({ credit: whole(0, 65_536) });
 
@@ -93,7 +93,7 @@ class ServerConnection implements ServedConnection {
 
   close(): void {
     this.#end();
-    // What was written last may still be read; one who does not read is not waited for.
+    // The client may still read the last message; one that does not read is not waited for.
     const timer = this.#clock.setTimeout(() => this.#stream.destroy(), lingerMs);
     this.#stream.once("close", () => this.#clock.clearTimeout(timer));
     this.#stream.end(() => this.#stream.destroy());
@@ -241,7 +241,7 @@ class ServerConnection implements ServedConnection {
   #send(message: LauncherMessage, attachment?: Uint8Array): void {
     if (this.#over) return;
     const frame = frameOf(message, attachment);
-    // A client that does not read gets no further request read either.
+    // While a client does not read, its requests are not read either.
     if (!this.#writer.write(frame)) this.#stream.pause();
   }
 
@@ -257,7 +257,7 @@ class ServerConnection implements ServedConnection {
   }
 }
 
-/** An answer that cannot be said, or is too long, becomes one that says so. */
+/** An answer that cannot be encoded, or is too long, becomes a failure that says so. */
 function frameOf(message: LauncherMessage, attachment?: Uint8Array): Buffer {
   let why: string;
   try {

@@ -9,7 +9,10 @@ export interface StreamSink {
   send(event: GuestEvent): void;
 }
 
-/** One client's events: sent as far as the client gave credit, kept up to a bound beyond that. */
+/**
+ * One client's events: sent as far as the client's credit allows, and buffered up to a limit beyond
+ * that.
+ */
 export class ServerStream {
   readonly #queue: EventQueue;
   readonly #sink: StreamSink;
@@ -21,7 +24,7 @@ export class ServerStream {
     this.#queue = new EventQueue(limit);
   }
 
-  /** Reads the guest's events until the signal ends it, or they end; returns how that was. */
+  /** Reads the guest's events until the signal ends it, or they end; returns the outcome. */
   async run(control: GuestControl, signal: AbortSignal): Promise<{ success: true } | Failure> {
     try {
       for await (const event of control.events({ signal })) {
@@ -35,7 +38,7 @@ export class ServerStream {
     }
   }
 
-  /** So many more may be sent. */
+  /** Allows this many more. */
   grant(count: number): void {
     this.#credit = Math.min(this.#credit + count, 1_000_000);
     this.flush();

@@ -12,14 +12,14 @@ import { encodeFrame, FrameSplitter } from "./frame.ts";
 import { serveConnection } from "./serve-connection.ts";
 
 /*
- * What both sides of version 1 say, recorded once. It is never recorded again: a later version gets a file
- * of its own, and both sides must go on to talk to this one.
+ * What both sides of version 1 say, recorded once. It is never recorded again: a later version gets
+ * its own file, and both sides must still be able to talk to this one.
  */
 const file = fileURLToPath(new URL("../testing/transcript-v1.json", import.meta.url));
 
 interface Recording {
   readonly entries: readonly TranscriptEntry[];
-  /** What the client made of the answers. */
+  /** How the client interpreted the answers. */
   readonly results: readonly unknown[];
 }
 
@@ -50,7 +50,7 @@ const { entries, results } = JSON.parse(readFileSync(file, "utf8")) as Recording
 const framesOf = (from: string): Buffer[] =>
   entries.filter((entry) => entry.from === from).map(({ frame }) => Buffer.from(frame, "base64"));
 
-test("a client of the recorded version gets from this launcher what it got then", async () => {
+test("a client of the recorded version gets the recorded answers from this launcher", async () => {
   const { guest, end } = await rawServer();
   const inbox = inboxOf(end);
   let agentIsUp = false;
@@ -83,7 +83,7 @@ function inboxOf(end: RawEnd): (id: number | undefined) => Promise<unknown> {
   };
 }
 
-test("this client makes of the recorded launcher's answers what was made of them then", async () => {
+test("this client interprets the recorded launcher's answers as recorded", async () => {
   const { end, dial } = await rawLauncher();
   const said = entries.map((entry) => ({ ...entry, bytes: Buffer.from(entry.frame, "base64") }));
   const launcher = (async () => {
@@ -97,7 +97,7 @@ test("this client makes of the recorded launcher's answers what was made of them
   await launcher;
 });
 
-test("the transcript holds every kind of message and both an attachment and a failure", () => {
+test("the transcript contains every kind of message, an attachment and a failure", () => {
   const types = new Set(
     entries.map(({ from, message }) => `${from} ${(message as { type: string }).type}`),
   );

@@ -28,17 +28,19 @@ export function migrationsOf({ migrations }: VerbTarget): MigrationVerbs {
 
 /** One verb of the channel: all that the launcher and its client know of it. */
 export interface Verb<Args = unknown, Result = unknown> {
-  /** What KubeVirt's launcher calls it, for people who look for that; empty where it has no such verb. */
+  /**
+   * What KubeVirt's launcher calls it, for people who look for that; empty if it has no such verb.
+   */
   readonly kubevirt: string;
-  /** Milliseconds that a caller waits by default. KubeVirt's, where it has the verb. */
+  /** Milliseconds that a caller waits by default. KubeVirt's, if it has the verb. */
   readonly timeout: number | ((args: Args) => number);
   /** Reads the arguments that a client sent. A verb without this takes none. */
   readonly args?: Check<Args>;
-  /** What is sent as arguments, where that is not the arguments themselves. */
+  /** What is sent as arguments, if that is not the arguments themselves. */
   encodeArgs?(args: Args): unknown;
   /** Reads the result that a launcher sent. A verb without this has none. */
   result?(sent: unknown, path: string, attachment: Uint8Array): Result;
-  /** What is sent as the answer, where that is not only the result itself. */
+  /** What is sent as the answer, if that is not only the result itself. */
   encodeResult?(result: Result): VerbAnswer;
   /** Carries it out, where the guest control's method of the same name does not. */
   run?(target: VerbTarget, args: Args, options: CallOptions): Promise<Result>;

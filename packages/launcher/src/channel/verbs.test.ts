@@ -12,7 +12,7 @@ import { type MethodsOf, type VerbTable, verbs } from "./verbs.ts";
 const table = Object.entries<Verb>(verbs as Readonly<Record<string, Verb>>);
 const readme = new URL("../../README.md", import.meta.url);
 
-test("a verb that the table lacks, or has with another's checks, does not compile", () => {
+test("a missing verb, or one with another's checks, does not compile", () => {
   const { softReboot, users, exec, info, ...rest } = verbs;
   // @ts-expect-error: softReboot is missing
   const missing: VerbTable = { ...rest, users, exec, info };
@@ -55,7 +55,7 @@ function someGrant(): MayRun {
   return MayRun.fromAgent({ vmiUid: "a", podUid: "b", epoch: 1 });
 }
 
-test.each(table)("%s: the client refuses an answer of another shape", async (name, verb) => {
+test.each(table)("%s: the client rejects an answer of another shape", async (name, verb) => {
   const { end, dial } = await rawLauncher();
   end.send({ type: "hello", versions: [1] });
   const client = await connectForTest({ dial });
@@ -75,7 +75,7 @@ test.each<[string, object | undefined, number]>([
   ["exec", { command: "ls", timeoutSeconds: 60 }, 65_000],
   ["guestPing", { timeoutSeconds: 1 }, 6_000],
   ["guestPing", { timeoutSeconds: 24 * 60 * 60 }, 24 * 60 * 60 * 1_000],
-])("%s with %j that names no deadline gets the table's", async (verb, args, timeout) => {
+])("%s with %j and no deadline gets the table's", async (verb, args, timeout) => {
   const { guest, end } = await rawServer();
   const seen: unknown[] = [];
   guest.before = async (_, options) => void seen.push(options?.timeout);

@@ -26,7 +26,7 @@ import {
 import { checkInfo, type LauncherInfo } from "./launcher-info.ts";
 import { migrationsOf, type Verb, type VerbTarget } from "./verb.ts";
 
-/** The verbs with one answer: those of a guest's control, and what a launcher is asked itself. */
+/** The verbs with one answer: those of a guest's control, and questions to the launcher itself. */
 export interface LauncherVerbs extends Omit<GuestControl, "events">, MigrationVerbs {
   /** Resolves when the launcher answers. */
   ping(options?: CallOptions): Promise<void>;
@@ -43,7 +43,7 @@ type ArgsOf<K extends VerbName> =
     : Parameters<LauncherVerbs[K]>[0];
 type ResultOf<K extends VerbName> = Awaited<ReturnType<LauncherVerbs[K]>>;
 
-/** What an entry cannot do without, by the verb's signature. */
+/** The fields that an entry needs, by the verb's signature. */
 type Needed<K extends VerbName> =
   | (ArgsOf<K> extends undefined ? never : "args")
   | (ResultOf<K> extends void ? never : "result")
@@ -52,7 +52,7 @@ type Needed<K extends VerbName> =
 type Entry<K extends VerbName, V = Verb<ArgsOf<K>, ResultOf<K>>> = V &
   Required<Pick<V, Needed<K> & keyof V>>;
 
-/** All there is to know of each verb; one that is missing, or has another's checks, does not compile. */
+/** The table of all verbs; a missing one, or one with another's checks, does not compile. */
 export type VerbTable = { readonly [K in VerbName]: Entry<K> };
 
 /** What a client can call by a table of verbs. */
@@ -61,13 +61,13 @@ export type MethodsOf<Table> = Pick<LauncherVerbs, keyof Table & VerbName>;
 const [short, long, freezing] = [5_000, 20_000, 60_000];
 const day = 24 * 60 * 60;
 
-/** The guest agent's time, and some for the way there and back. */
+/** The guest agent's time, plus some for the round trip. */
 const agentTimeout = ({ timeoutSeconds }: { readonly timeoutSeconds?: number }): number =>
   timeoutSeconds === undefined ? long : timeoutSeconds * 1_000 + 5_000;
 
-/** A followed migration may have no news for as long as a copy takes; then the caller asks again. */
+/** A followed migration may have no news during a long copy; then the caller asks again. */
 const following = 60_000;
-/** A measurement takes up to a minute, and so may a guest that is to let go of a device. */
+/** A measurement takes up to a minute, and so may a guest that has to release a device. */
 const lengthy = 80_000;
 
 /** Carried out by what the launcher has for migrations. */
@@ -225,7 +225,7 @@ export const verbs: VerbTable = {
   },
 };
 
-/** The verb with this name; undefined where there is none. */
+/** The verb with this name; undefined if there is none. */
 export function findVerb(name: string): Verb | undefined {
   return Object.hasOwn(verbs, name) ? (verbs[name as VerbName] as Verb) : undefined;
 }

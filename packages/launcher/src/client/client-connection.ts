@@ -13,7 +13,7 @@ import {
 } from "../channel/messages.ts";
 import { isLauncherError, LauncherError } from "../launcher-error.ts";
 
-/** An answer with what came behind it. */
+/** An answer with its attachment. */
 export interface Answer {
   readonly message: LauncherMessage & { type: "answer" };
   readonly attachment: Buffer;
@@ -34,7 +34,7 @@ export class ClientConnection {
   readonly #splitter = new FrameSplitter(helloBytes);
   readonly #open = new Map<number, Handlers>();
   readonly #waiting: { readonly frame: Buffer; readonly id: number }[] = [];
-  /** Requests that the launcher has, those that nobody waits for any more included. */
+  /** Requests in flight, including those that nobody waits for any more. */
   readonly #sent = new Set<number>();
   #lastId = 0;
   #inFlight = 1;
@@ -50,7 +50,7 @@ export class ClientConnection {
     this.#hello = new Promise((resolve, reject) => {
       this.#helloDone = { resolve, reject };
     });
-    // Whoever opened the connection is told; nobody else must be.
+    // Whoever opened the connection gets the error; nobody else needs it.
     this.#hello.catch(() => {});
     stream.on("error", (cause) => this.end(closed("the connection broke", cause)));
     stream.on("close", () => this.end(closed("the launcher closed the connection")));
@@ -68,7 +68,10 @@ export class ClientConnection {
     return this.#ended;
   }
 
-  /** Sends a request, at once or when the launcher takes one more; returns its id. Throws where it is too large. */
+  /**
+   * Sends a request, at once or when the launcher accepts one more; returns its id. Throws if it is
+   * too large.
+   */
   request(verb: string, args: unknown, timeout: number | undefined, handlers: Handlers): number {
     if (this.#ended) throw this.#ended;
     if (this.#waiting.length >= maxWaiting) {
@@ -93,7 +96,7 @@ export class ClientConnection {
     return id;
   }
 
-  /** Nobody waits for a request any more; it is not sent if it was not. */
+  /** Abandons a request; if it was not sent yet, it never is. */
   forget(id: number): void {
     this.#open.delete(id);
     const index = this.#waiting.findIndex((waiting) => waiting.id === id);

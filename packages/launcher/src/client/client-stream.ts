@@ -17,7 +17,7 @@ export interface StreamSource {
 export class ClientStream implements AsyncIterableIterator<GuestEvent> {
   readonly #source: StreamSource;
   readonly #items: GuestEvent[] = [];
-  /** Items that were read, for which no credit was given yet. */
+  /** Items that were read but not yet credited. */
   #read = 0;
   /** Items that may still come. */
   #open = streamWindow;
@@ -53,7 +53,7 @@ export class ClientStream implements AsyncIterableIterator<GuestEvent> {
     return { done: true, value: undefined };
   }
 
-  /** Takes an item; throws where the launcher sends more than it may. */
+  /** Takes an item; throws if the launcher exceeds its credit. */
   take(item: unknown): void {
     if (this.#open === 0) {
       throw new LauncherError("LAUNCHER_PROTOCOL", "the launcher sends more events than it may");
@@ -65,7 +65,7 @@ export class ClientStream implements AsyncIterableIterator<GuestEvent> {
     this.#wake();
   }
 
-  /** Nothing more will come; what is there can still be read. */
+  /** Nothing more will come; pending items can still be read. */
   end(error?: Error): void {
     this.#end ??= error ? { error } : {};
     this.#wake();

@@ -5,7 +5,7 @@ import { connectLauncher } from "./connect-launcher.ts";
 
 const hello = { type: "hello", versions: [1], inFlight: 4 };
 
-test("nobody at the socket is said with its path", async () => {
+test("the error for a missing launcher names the path of its socket", async () => {
   await expect(connectLauncher({ path: "/nowhere/launcher-sock" })).rejects.toMatchObject({
     code: "LAUNCHER_CONNECT",
     message: expect.stringContaining("/nowhere/launcher-sock"),
@@ -13,7 +13,7 @@ test("nobody at the socket is said with its path", async () => {
   await expect(connectLauncher({})).rejects.toMatchObject({ code: "LAUNCHER_ARGUMENT" });
 });
 
-test("a launcher that says nothing is given up in time, or by its caller", async () => {
+test("gives up a silent launcher in time, or when its caller does", async () => {
   const one = await rawLauncher();
   await expect(connectLauncher({ dial: one.dial, timeout: 5 })).rejects.toMatchObject({
     code: "LAUNCHER_CONNECT",
@@ -24,7 +24,7 @@ test("a launcher that says nothing is given up in time, or by its caller", async
   ).rejects.toMatchObject({ code: "LAUNCHER_ABORTED" });
 });
 
-test("without a version in common both sides say which they speak", async () => {
+test("without a version in common, both sides say which they speak", async () => {
   const { end, dial } = await rawLauncher();
   end.send({ ...hello, versions: [5] });
   await expect(connectLauncher({ dial })).rejects.toMatchObject({
@@ -38,7 +38,7 @@ test("without a version in common both sides say which they speak", async () => 
   });
 });
 
-test("a newer launcher with more versions, fields, messages and events is understood", async () => {
+test("understands a newer launcher with more versions, fields, messages and events", async () => {
   const { end, dial } = await rawLauncher();
   end.send({ ...hello, versions: [1, 2], features: [] });
   const client = await connectForTest({ dial });
@@ -65,16 +65,16 @@ test("a newer launcher with more versions, fields, messages and events is unders
 });
 
 test.each<[string, (id: unknown) => object]>([
-  ["an answer to nobody", () => ({ type: "answer", id: 77, success: true })],
+  ["an answer to no request", () => ({ type: "answer", id: 77, success: true })],
   ["hello twice", () => hello],
   [
     "a status without a state",
     (id) => ({ type: "answer", id, success: true, result: { name: "n" } }),
   ],
   ["no status at all", (id) => ({ type: "answer", id, success: true })],
-  ["success that is no flag", (id) => ({ type: "answer", id, success: "yes" })],
+  ["success that is not a boolean", (id) => ({ type: "answer", id, success: "yes" })],
   ["a fault", () => ({ type: "fault", message: "no" })],
-])("%s from a launcher fails the call and nothing else", async (_, answer) => {
+])("%s from a launcher fails only the call", async (_, answer) => {
   const { end, dial } = await rawLauncher();
   end.send(hello);
   const client = await connectForTest({ dial });
@@ -86,7 +86,7 @@ test.each<[string, (id: unknown) => object]>([
   await expect(asked).rejects.toMatchObject({ code: "LAUNCHER_PROTOCOL" });
 });
 
-test("a launcher that sends more events than it may loses its client", async () => {
+test("disconnects a launcher that sends more events than it may", async () => {
   const { end, dial } = await rawLauncher();
   end.send(hello);
   const client = await connectForTest({ dial });
@@ -101,7 +101,7 @@ test("a launcher that sends more events than it may loses its client", async () 
   await expect(events.next()).rejects.toMatchObject({ code: "LAUNCHER_PROTOCOL" });
 });
 
-test("a code of a launcher that is not known here is told as its cause", async () => {
+test("reports an unknown code of a launcher as the cause", async () => {
   const { end, dial } = await rawLauncher();
   end.send(hello);
   const client = await connectForTest({ dial });

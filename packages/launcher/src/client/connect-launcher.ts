@@ -10,16 +10,16 @@ export type LauncherDialer = (options: { readonly signal: AbortSignal }) => Prom
 
 /** How {@link connectLauncher} connects. */
 export interface ConnectLauncherOptions {
-  /** Path of the launcher's socket, for a caller who trusts every directory in it. */
+  /** Path of the launcher's socket, for a caller that trusts every directory in it. */
   readonly path?: string;
   /**
-   * Instead of a path. A node agent opens the socket below `/proc/<pid>/root` without following links, as
-   * `dialSafely` does: the directories there belong to somebody else.
+   * Instead of a path. A node agent opens the socket below `/proc/<pid>/root` without following
+   * links, as `dialSafely` does: it does not control the directories there.
    */
   readonly dial?: LauncherDialer;
   /** Milliseconds to connect and to agree on a version. Default 5,000. */
   readonly timeout?: number;
-  /** What this side calls itself. Default `virtkit`. */
+  /** The name of this side. Default `virtkit`. */
   readonly software?: string;
   readonly clock?: Clock;
   /** Ends the attempt to connect. */
@@ -44,7 +44,7 @@ export async function connectLauncher({
 }: ConnectLauncherOptions): Promise<LauncherClient> {
   const late = new AbortController();
   const timer = clock.setTimeout(
-    () => late.abort(unreachable(`no answer in ${timeout} ms`)),
+    () => late.abort(unreachable(`no answer within ${timeout} ms`)),
     timeout,
   );
   const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal;

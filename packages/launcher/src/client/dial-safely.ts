@@ -4,8 +4,8 @@ import { connectUnix } from "@virtkit/host-primitives/sockets";
 import type { LauncherDialer } from "./connect-launcher.ts";
 
 /**
- * A dialer for a socket in a launcher's own file system, which was opened without following links. Whatever
- * is put in its place meanwhile, the connection goes to the opened socket.
+ * A dialer for a socket in a launcher's own file system, which was opened without following links.
+ * Even if something else replaces it meanwhile, the connection goes to the opened socket.
  *
  * @example
  * using root = launcher.openRoot();

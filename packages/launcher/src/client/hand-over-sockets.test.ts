@@ -63,7 +63,7 @@ function handover(network: string, port = 0): Handover {
   };
 }
 
-test("sockets that are handed over are served, and closed on this side", async () => {
+test("serves sockets that are handed over, and closes them on this side", async () => {
   const path = directory();
   const server = await listening(join(path, "s"));
   using root = openRoot(path);
@@ -86,7 +86,7 @@ test("sockets that are handed over are served, and closed on this side", async (
   expect(server.networks).toEqual(["blue", "default"]);
 });
 
-test("what cannot be served is refused with the reason, and the next handover is taken", async () => {
+test("refuses what cannot be served with the reason, and accepts the next handover", async () => {
   const path = directory();
   const server = await listening(join(path, "s"));
   using root = openRoot(path);
@@ -102,7 +102,7 @@ test("what cannot be served is refused with the reason, and the next handover is
   expect(server.networks).toEqual(["default"]);
 });
 
-test("a launcher that does not answer is given up, and the sockets are closed", async () => {
+test("gives up a silent launcher and closes the sockets", async () => {
   const path = directory();
   using _silent = listenUnix(join(path, "s"), { type: "sequential" });
   using root = openRoot(path);
@@ -121,17 +121,17 @@ test("a launcher that does not answer is given up, and the sockets are closed", 
   expect(given.sockets.dhcp4?.closed).toBe(true);
 });
 
-test("a message that does not fit its descriptors is refused", () => {
+test("rejects a message that does not fit its descriptors", () => {
   const given = handover("default");
   const { data, descriptors } = writeHandover(given);
   expect(readHandover(data, descriptors)).toMatchObject({ network: "default" });
-  expect(() => readHandover(data, [])).toThrow(/names dhcp4, and 0 descriptors came/);
-  expect(() => readHandover(Buffer.from("{"), [])).toThrow(/no JSON/);
+  expect(() => readHandover(data, [])).toThrow(/names dhcp4, but 0 descriptors arrived/);
+  expect(() => readHandover(Buffer.from("{"), [])).toThrow(/not JSON/);
   expect(() => readHandover(Buffer.from("{}"), [])).toThrow(/handover.network/);
   given.sockets.dhcp4?.close();
 });
 
-test("a description that is too long is not sent", () => {
+test("does not send a description that is too long", () => {
   const given = handover("default");
   const servers = { ...given.servers, link: "x".repeat(70_000) };
   expect(() => writeHandover({ ...given, servers })).toThrow(/70\d{3} bytes/);

@@ -6,7 +6,7 @@ import { fields, flag, text } from "../channel/check.ts";
 import { LauncherError } from "../launcher-error.ts";
 import { type Handover, writeHandover } from "./handover-message.ts";
 
-/** Bounds of {@link handOverSockets}. */
+/** Limits of {@link handOverSockets}. */
 export interface HandOverOptions {
   /** Milliseconds for each of the networks. Default 10,000. */
   readonly timeout?: number;
@@ -19,12 +19,12 @@ type Patience = Required<Pick<UntilOptions, "timeout">> & Pick<UntilOptions, "cl
 const checkReply = fields({ success: flag }, { message: text(65_536), code: text(64) });
 
 /**
- * Gives a launcher the sockets of its guest's DHCP servers and router, which `openGuestSockets` opened in
- * the Pod's network. The sockets are closed here, whatever comes of it. A network that the launcher serves
- * already gets the new sockets instead of the old; `LauncherClient.info` tells which it serves, so that an
- * agent that starts anew need not open them again.
+ * Gives a launcher the sockets of its guest's DHCP servers and router, which `openGuestSockets`
+ * opened in the Pod's network. The sockets are closed here in any case. For a network that the
+ * launcher already serves, new sockets replace the old ones; `LauncherClient.info` lists the served
+ * networks, so that a restarted agent need not open them again.
  *
- * Rejects with a `LauncherError`, or a `HostError` where nobody listens.
+ * Rejects with a `LauncherError`, or a `HostError` if nobody listens.
  *
  * @example
  * using socket = root.resolve(handoverSocket(names()), "socket");
@@ -66,11 +66,11 @@ async function received(
 ): Promise<unknown> {
   const data = await until(() => tryReceive(connection), { clock, interval: 5, timeout, signal });
   if (!data) {
-    const text = `the launcher did not take the sockets of the network ${network} in ${timeout} ms`;
+    const text = `the launcher did not accept the sockets of the network ${network} in ${timeout} ms`;
     throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
   }
   if (data.length === 0) {
-    const text = `the launcher closed the connection and has not taken the network ${network}`;
+    const text = `the launcher closed the connection without accepting the network ${network}`;
     throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
   }
   return parsed(data, network);
@@ -80,8 +80,8 @@ function parsed(data: Buffer, network: string): unknown {
   try {
     return JSON.parse(data.toString("utf8"));
   } catch {
-    // What it said is not repeated: it may be anything.
-    const text = "the launcher's reply to a handover is no JSON";
+    // Its reply is not repeated: it may be anything.
+    const text = "the launcher's reply to a handover is not JSON";
     throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: network });
   }
 }

@@ -4,7 +4,7 @@ import type { GuestIdentity, GuestSockets } from "@virtkit/network-setup/serve";
 import { type Check, fields, list, record, text, word } from "../channel/check.ts";
 import { LauncherError } from "../launcher-error.ts";
 
-/** Sockets of one guest interface with all that is needed to serve them. */
+/** Sockets of one guest interface with everything that is needed to serve them. */
 export interface Handover {
   /** Name of the VMI's network. */
   readonly network: string;
@@ -51,18 +51,18 @@ export function writeHandover({ network, sockets, servers, identity }: Handover)
   };
   const data = Buffer.from(JSON.stringify(message));
   if (data.length > handoverBytes) {
-    const text = `the network ${network} takes ${data.length} bytes to describe; at most ${handoverBytes} are taken`;
+    const text = `the network ${network} takes ${data.length} bytes to describe; at most ${handoverBytes} are accepted`;
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: network });
   }
   return { data, descriptors: given.flatMap((kind) => sockets[kind] ?? []) };
 }
 
-/** A handover from what came. Throws a `LauncherError`; the descriptors stay the caller's then. */
+/** Reads a handover. Throws a `LauncherError`; the caller then keeps the descriptors. */
 export function readHandover(data: Buffer, descriptors: readonly OwnedFd[]): Handover {
   const { network, sockets, serverMac, servers, identity } = checkMessage(parsed(data), "handover");
   const once = new Set(sockets);
   if (sockets.length !== descriptors.length || once.size !== sockets.length) {
-    const text = `handover.sockets names ${sockets.join(", ") || "nothing"}, and ${descriptors.length} descriptors came`;
+    const text = `handover.sockets names ${sockets.join(", ") || "nothing"}, but ${descriptors.length} descriptors arrived`;
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "handover.sockets" });
   }
   const byKind = Object.fromEntries(sockets.map((kind, index) => [kind, descriptors[index]]));
@@ -73,6 +73,6 @@ function parsed(data: Buffer): unknown {
   try {
     return JSON.parse(data.toString("utf8"));
   } catch {
-    throw new LauncherError("LAUNCHER_ARGUMENT", "a handover holds no JSON", { path: "handover" });
+    throw new LauncherError("LAUNCHER_ARGUMENT", "the handover is not JSON", { path: "handover" });
   }
 }

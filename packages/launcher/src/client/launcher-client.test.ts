@@ -46,7 +46,7 @@ test("every verb reaches the guest, and its answer the caller", async () => {
   expect(guest.calls[0]?.args).toEqual({ vmi, context, mayRun: grant });
 });
 
-test("what the guest's control refuses is the same error on this side", async () => {
+test("rejects with the same error as the guest's control", async () => {
   const { client } = await servedGuest();
   const error = await client.pause().catch((caught: unknown) => caught);
   expect(isDomainManagerError(error)).toBe(true);
@@ -54,7 +54,7 @@ test("what the guest's control refuses is the same error on this side", async ()
   expect(String(error)).toContain("only a running one can be paused");
 });
 
-test("a defect of the launcher tells the caller nothing of its text", async () => {
+test("hides the text of a launcher's defect from the caller", async () => {
   const defects: unknown[] = [];
   const { guest, client } = await servedGuest({ onDefect: (verb) => void defects.push(verb) });
   guest.before = async () => {
@@ -82,7 +82,7 @@ test("events begin with the status and come in order", async () => {
   await expect.poll(() => guest.readers).toBe(0);
 });
 
-test("a reader that stands still is told to look again, with the newest status", async () => {
+test("a stalled reader is told to look again, with the newest status", async () => {
   const { guest, client } = await servedGuest({ maxQueuedEvents: 8 });
   const events = client.events()[Symbol.asyncIterator]();
   await events.next();
@@ -100,7 +100,7 @@ test("a reader that stands still is told to look again, with the newest status",
   expect(seen.length).toBeLessThan(200);
 });
 
-test("a caller's deadline is kept by the launcher too", async () => {
+test("the launcher also keeps a caller's deadline", async () => {
   const { guest, client } = await servedGuest();
   let aborted = false;
   guest.before = (verb, options) =>
@@ -133,7 +133,7 @@ test("a caller that gives up ends the work on the other side", async () => {
   });
 });
 
-test("more calls than the launcher takes at a time wait for their turn", async () => {
+test("calls above the launcher's limit wait for their turn", async () => {
   const { guest, client } = await servedGuest({ maxInFlight: 2 });
   let [now, most] = [0, 0];
   guest.before = async () => {
@@ -145,7 +145,7 @@ test("more calls than the launcher takes at a time wait for their turn", async (
   expect(most).toBe(2);
 });
 
-test("what waits when the connection is lost is told so, and everything after it", async () => {
+test("a lost connection fails waiting calls and all later ones", async () => {
   const { guest, client } = await servedGuest();
   guest.before = () => new Promise(() => {});
   const events = client.events()[Symbol.asyncIterator]();
@@ -159,7 +159,7 @@ test("what waits when the connection is lost is told so, and everything after it
   await expect(client.events()[Symbol.asyncIterator]().next()).rejects.toEqual(closed);
 });
 
-test("a request that is too large is not sent, and the connection lives", async () => {
+test("does not send a request that is too large, and the connection lives", async () => {
   const { client } = await servedGuest();
   const vmi = { metadata: { name: "x".repeat(5_000_000) } } as never;
   await expect(

@@ -12,19 +12,22 @@ import { isLauncherError, LauncherError, type LauncherErrorCode } from "../launc
 import type { Answer, ClientConnection } from "./client-connection.ts";
 import { ClientStream, streamWindow } from "./client-stream.ts";
 
-/** What a caller waits beyond the deadline that the launcher keeps itself, so that its reason is heard. */
+/**
+ * How much longer a caller waits than the launcher's own deadline, so that it gets the launcher's
+ * reason.
+ */
 const patience = 1_000;
 
 /** Only types: the class below makes these methods from the table. */
 const VerbMethods = Object as unknown as new () => MethodsOf<typeof verbs>;
 
 /**
- * A launcher's guest, controlled over a connection. Made by `connectLauncher`.
+ * A launcher's guest, controlled over a connection. Created by `connectLauncher`.
  *
- * What the launcher could not do rejects with the error that its domain manager had: a `DomainManagerError`
- * with the same code. What is wrong with the connection rejects with a `LauncherError`. A connection that
- * is lost stays lost: every call then rejects with `LAUNCHER_CLOSED` and event streams throw it; connect
- * again and call `events`, which begins with the whole status.
+ * A failure of the launcher rejects with the error of its domain manager: a `DomainManagerError`
+ * with the same code. A problem with the connection rejects with a `LauncherError`. A lost
+ * connection stays lost: every call then rejects with `LAUNCHER_CLOSED`, and event streams throw
+ * it. Connect again and call `events`, which begins with the whole status.
  */
 export class LauncherClient extends VerbMethods implements GuestControl, AsyncDisposable {
   static {
@@ -55,14 +58,14 @@ export class LauncherClient extends VerbMethods implements GuestControl, AsyncDi
     this.#clock = clock;
   }
 
-  /** Resolves when the connection has ended, however that was. */
+  /** Resolves when the connection has ended for any reason. */
   get closed(): Promise<void> {
     return this.#closed;
   }
 
   /**
-   * What happens from now on; begins with the status. At most 64 items are held for a reader that does not
-   * read; then the launcher holds some, and at last says `resync`. Iterate it once.
+   * Future events; begins with the status. At most 64 items are buffered for a reader that does not
+   * read; then the launcher buffers some, and finally sends `resync`. Iterate it once.
    */
   events({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<GuestEvent> {
     let id = 0;
@@ -92,7 +95,10 @@ export class LauncherClient extends VerbMethods implements GuestControl, AsyncDi
     return stream;
   }
 
-  /** Ends the connection: calls that wait are rejected, event streams throw. Does nothing the second time. */
+  /**
+   * Ends the connection: waiting calls are rejected, event streams throw. Does nothing the second
+   * time.
+   */
   async close(): Promise<void> {
     this.#connection.end(new LauncherError("LAUNCHER_CLOSED", "this client closed the connection"));
     await this.#closed;
@@ -159,7 +165,9 @@ function readResult(
   }
 }
 
-/** Every code of the domain manager begins so; a newer launcher may have one that is not known here. */
+/**
+ * Prefix of every code of the domain manager; a newer launcher may have one that is unknown here.
+ */
 function isDomainCode(code: string): code is DomainManagerErrorCode {
   return code.startsWith("DOMAIN_");
 }

@@ -41,7 +41,7 @@ async function expectEnd(move: AgentMove, outcome: "stays" | "moves"): Promise<v
   expect(await inGuest(node, askBootId)).toBe(bootId);
 }
 
-test("two agents in processes of their own plan, proxy and claim: the guest moves", async () => {
+test("two agents in separate processes plan, proxy and claim: the guest moves", async () => {
   await using move = await started();
   await expectEnd(move, "moves");
   expect(move.agent("source").steps.at(-1)).toBe("migrate");
@@ -56,7 +56,7 @@ const seams: readonly (readonly [MigrationSide[], string, "stays" | "moves"])[] 
 ];
 
 test.each(seams)(
-  "the agent of the %s is killed at %s and started again: one copy, and it %s",
+  "the agent of the %s is killed at %s and restarted: one copy, and it %s",
   async (sides, holdAt, outcome) => {
     await using move = await started({ holdAt });
     await move.held;
@@ -64,13 +64,13 @@ test.each(seams)(
     move.go();
     const again = sides.map((side) => move.startAgent(side));
     await expectEnd(move, outcome);
-    // It begins nothing anew: the launcher has the migration.
+    // It starts nothing again: the launcher has the migration.
     for (const { steps } of again) expect(steps).toEqual(["none"]);
   },
   90_000,
 );
 
-test("the agent of the source is killed when the decision is on disk and nobody knows: the next one makes it known", async () => {
+test("the source's agent is killed when the decision is only on disk: the next one makes it known", async () => {
   await using move = await started({ untoldDecision: true });
   await move.agent("source").exited;
   expect(move.api.grant.state).toBe("HandingOver");

@@ -20,8 +20,9 @@ type Wish = Pick<MigrationReport, "decision" | "asksGrant" | "claims">;
 const patience = 30_000;
 
 /**
- * The run grant of a launcher, which cannot reach it: it says what it wants to be known, and its node agent
- * decides for itself, swaps, and tells what stands there now. Without an answer nothing counts as known.
+ * The run grant of a launcher, which cannot reach it: it says what should be known, and its node
+ * agent decides for itself, swaps, and reports the present grant. Without an answer nothing counts
+ * as known.
  */
 export class AgentGrant implements HandoverGrant, TargetGrant {
   readonly holder: Holder;

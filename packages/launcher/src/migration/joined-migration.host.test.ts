@@ -52,7 +52,7 @@ test("a guest moves there and back by the plan, in two streams, through proxies 
   }
 }, 300_000);
 
-test("the target's domain is its own, running and as it is kept: no path of the source is in it", async () => {
+test("the target's domain, running and persistent, contains no path of the source", async () => {
   expect((await moved()).ends).toMatchObject(success);
   const [a, b] = joined.both;
   for (const kept of [[], ["--inactive"]]) {
@@ -69,7 +69,7 @@ test.each<[whose: string, shows: MoveParts["shows"]]>([
   ["the source, at the target", { target: (uid: string) => migrationIdentity(uid, "source") }],
   ["a node agent, at the source", { source: () => nodeAgentIdentity("a") }],
 ])(
-  "a certificate of %s stops it before it begins; the guest runs on",
+  "a certificate of %s stops it before it begins; the guest keeps running",
   async (_whose, shows) => {
     await expect(moved({}, shows)).rejects.toMatchObject({ code: "MIGRATION_PEER_REFUSED" });
     await expectGuestOn("a");
@@ -77,16 +77,16 @@ test.each<[whose: string, shows: MoveParts["shows"]]>([
   60_000,
 );
 
-test("a guest that dirties memory faster than the link is given up, unharmed", async () => {
+test("gives up a guest that dirties memory faster than the link, unharmed", async () => {
   await joined.limit("160mbit");
   await inGuest(joined.both[0], "setsid dirty 32 >/dev/null 2>&1 &");
   const { ends } = await moved({ progressTimeout: 5 });
   expect(ends).toMatchObject([{ outcome: "stayed", settled: "runs" }, { outcome: "ended" }]);
-  expect(ends[0].why).toContain("has not become less");
+  expect(ends[0].why).toContain("has not decreased");
   await expectGuestOn("a");
 }, 300_000);
 
-test("the same guest with auto-converge is slowed down until it moves", async () => {
+test("auto-converge slows the same guest down until it moves", async () => {
   const { ends, reports } = await moved({ allowAutoConverge: true });
   expect(ends).toMatchObject(success);
   const throttled = reports.map(({ progress }) => progress?.throttlePercent ?? 0);
@@ -94,7 +94,7 @@ test("the same guest with auto-converge is slowed down until it moves", async ()
   await expectGuestOn("b");
 }, 300_000);
 
-test("the same guest with post-copy is switched when it is out of time, and is whole at the target", async () => {
+test("post-copy switches the same guest when its time is up, and it is complete at the target", async () => {
   const may = { allowPostCopy: true, allowWorkloadDisruption: true };
   const { ends, reports } = await moved({ ...may, progressTimeout: 4 });
   expect(ends).toMatchObject(success);

@@ -11,6 +11,7 @@ import type {
   SettledSource,
   SourceMigration,
   SourceSeam,
+  WaitingSource,
 } from "@virtkit/migration/source";
 import type {
   MigrationReceiver,
@@ -28,16 +29,19 @@ import type {
   ReceiveRequest,
 } from "./migration-verbs.ts";
 
-/** What {@link LauncherMigrations} works with. */
+/** The environment of {@link LauncherMigrations}. */
 export interface LauncherMigrationsOptions extends Observers {
   /** UID of the VMI that the launcher was started for, and the name of its domain. */
   readonly vmiUID: string;
   readonly domain: string;
-  /** A connection of a migration's own to the launcher's libvirtd. */
+  /** Opens a separate connection for a migration to the launcher's libvirtd. */
   connect(): Promise<Libvirt>;
-  /** Where decisions are kept: the same directory in every life of the launcher. */
+  /** Where decisions are kept: the same directory across restarts of the launcher. */
   readonly directory: string;
-  /** Makes what a guest needs here beside its memory, and says what this launcher would start itself. */
+  /**
+   * Creates what a guest needs here besides its memory, and returns what this launcher would start
+   * itself.
+   */
   prepareGuest(guest: WantedGuest): Promise<IncomingGuest>;
   readonly clock?: Clock;
   /** The date and time. Default: the host's. */
@@ -52,16 +56,16 @@ interface Part {
   source?: SourceMigration;
   target?: MigrationReceiver;
   readonly closing: (() => unknown)[];
-  /** Aborted when nobody is to follow it any more. */
+  /** Aborted when nobody follows it any more. */
   readonly over: AbortController;
 }
 
-/** Connections that a peer may have at a time: the proxy's, and one that is made anew after a loss. */
+/** Concurrent connections of a peer: the proxy's, and one that is reopened after a loss. */
 const maxConnections = 8;
 
 /**
- * The migrations of one launcher, at most one at a time, as a node agent drives them. What a migration is made
- * of is loaded when the first one begins: most launchers never move their guest.
+ * The migrations of one launcher, at most one at a time, as a node agent drives them. The code for
+ * migrations is loaded when the first one begins: most launchers never move their guest.
  */
 export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   readonly #options: LauncherMigrationsOptions;
@@ -115,12 +119,18 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         }),
       };
       const { flags, params } = plan;
-      part.source = source.driveMigration({ flags, params }, parts);
+      const driven = { flags, params };
+      part.source = source.driveMigration(driven, parts);
       const outcome = part.source.outcome.then(async (ended) => {
         if (ended.outcome === "moved") await this.#tellDowntime(part, libvirt, dom);
         return ended;
       });
-      const follow = { clock: this.#clock, signal: part.over.signal };
+      const { recoverPostCopy } = source;
+      const follow = {
+        ...{ clock: this.#clock, signal: part.over.signal },
+        recover: () => this.#recover(part, (long) => recoverPostCopy(driven, { ...parts, long })),
+        onWait: ({ why }: WaitingSource) => this.#tellWhy(part, why),
+      };
       void this.#followSource(part, outcome, async () => {
         return await source.followSource(parts, follow);
       }).then(() => this.#patient(plugAgain));
@@ -187,8 +197,8 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         at: (step: TargetSeam) => this.#tell(part, { step }),
       };
       part.target = new target.MigrationReceiver(parts);
-      void this.#followTarget(part, part.target.outcome, () =>
-        target.followTarget(parts, { clock: this.#clock, signal: part.over.signal }),
+      void this.#followTarget(part, part.target.outcome, (signal) =>
+        target.followTarget(parts, { clock: this.#clock, signal }),
       );
       await listen(part, serve, handover.serveTarget(part.target), handover);
     });
@@ -201,11 +211,41 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     settle: () => Promise<SettledSource | undefined>,
   ): Promise<void> {
     const ended = await driven;
-    const why = "error" in ended ? { why: ended.error.message } : {};
-    const isOver = ended.settled !== undefined && ended.settled.source !== "waits";
-    this.#tell(part, { outcome: ended.outcome, ...why });
-    const settled = isOver ? ended.settled : await this.#patient(settle);
-    if (settled) this.#tell(part, { settled: settled.source });
+    const { outcome, settled: found } = ended;
+    this.#tell(part, { outcome, ...("error" in ended ? { why: ended.error.message } : {}) });
+    if (found?.source === "waits") this.#tellWhy(part, found.why);
+    const isOver = found !== undefined && found.source !== "waits";
+    const settled = isOver ? found : await this.#patient(settle);
+    if (!settled) return;
+    // A post-copy that broke has its end only when somebody else has claimed the guest: it was recovered.
+    const isMoved = outcome === "broken" && settled.source === "ended";
+    if (isMoved) this.#forgetWhy(part);
+    this.#tell(part, { ...(isMoved ? { outcome: "moved" } : {}), settled: settled.source });
+  }
+
+  /** A connection for each attempt: libvirt drops what one began when its connection is closed. */
+  async #recover({ over }: Part, attempt: (long: Libvirt) => Promise<unknown>): Promise<void> {
+    over.signal.throwIfAborted();
+    const long = await this.#options.connect();
+    const close = (): void => void long.close();
+    over.signal.addEventListener("abort", close, { once: true });
+    try {
+      await attempt(long);
+    } finally {
+      over.signal.removeEventListener("abort", close);
+      await long.close();
+    }
+  }
+
+  /** What somebody has to do about a post-copy that broke. */
+  #tellWhy(part: Part, why: string): void {
+    if (part.report.outcome !== "broken" || part.report.why === why) return;
+    this.#tell(part, { why });
+  }
+
+  #forgetWhy(part: Part): void {
+    const { why: _, ...report } = part.report;
+    part.report = report;
   }
 
   /** libvirt keeps the figures of a migration that it has completed. */
@@ -225,15 +265,19 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     }
   }
 
-  /** A target has heard by itself, or finds out: it asks from the beginning. */
+  /** A target learns it on its own, or finds out: it asks from the beginning. */
   async #followTarget(
     part: Part,
     received: Promise<ReceivedOutcome>,
-    settle: () => Promise<SettledTarget | undefined>,
+    settle: (signal: AbortSignal) => Promise<SettledTarget | undefined>,
   ): Promise<void> {
+    const known = new AbortController();
     const heard = received.then((ended) => (ended.target === "failed" ? undefined : ended));
-    const found = this.#patient(settle);
+    const signal = AbortSignal.any([part.over.signal, known.signal]);
+    const found = this.#patient(() => settle(signal));
     const ended = (await Promise.race([heard, found])) ?? (await found);
+    // Otherwise it would ask its node agent for ever for a claim that was made long ago.
+    known.abort();
     const why = ended && "why" in ended ? { why: ended.why } : {};
     if (ended) this.#tell(part, { outcome: ended.target, settled: ended.target, ...why });
   }
@@ -287,7 +331,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     try {
       const { dom } = await libvirt.call("domainLookupByName", { name: this.#options.domain });
       const { state, reason } = await libvirt.call("domainGetState", { dom });
-      // Where nothing of it is on this disk, a guest that stands still does so because of its user.
+      // If nothing of it is on this disk, a paused guest was paused by its user.
       const sourceRuns =
         state === "running" || (state === "paused" && stateReason(state, reason) === "user");
       const decision = new DecisionFile(directory, migrationUID);
@@ -366,7 +410,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     return part;
   }
 
-  /** What a node agent sends of another VMI is refused before anything begins. */
+  /** A node agent's request for another VMI is refused before anything begins. */
   #assertVmi(vmi: WantedGuest["vmi"], path: string): void {
     const uid = vmi.metadata?.uid;
     if (uid === this.#options.vmiUID) return;
@@ -375,7 +419,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path });
   }
 
-  /** What cannot begin leaves nothing open. */
+  /** A failed start leaves nothing open. */
   async #guarded(part: Part, begin: () => Promise<void>): Promise<void> {
     try {
       await begin();

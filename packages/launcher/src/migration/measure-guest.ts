@@ -8,7 +8,7 @@ import { residentMemory } from "./resident-memory.ts";
 export interface MeasureParts {
   readonly libvirt: Pick<Libvirt, "call">;
   readonly dom: DomainRef;
-  /** Disks that would be copied, as `vda`. */
+  /** Disks that would be copied, such as `vda`. */
   readonly disks: readonly string[];
   readonly seconds: number;
   readonly clock?: Clock | undefined;
@@ -21,8 +21,9 @@ const measured = 2;
 const mebibyte = 2 ** 20;
 
 /**
- * How much of a running guest would have to be sent, and how fast it writes, which takes as long as it is asked
- * for. The guest is not disturbed. What cannot be found out counts as all of it, and as nothing written.
+ * How much of a running guest would have to be sent, and how fast it writes, measured for the
+ * requested time. The guest is not disturbed. What cannot be measured counts as everything to send,
+ * and nothing written.
  */
 export async function measureGuest(parts: MeasureParts): Promise<GuestMeasure> {
   const { libvirt, dom, disks } = parts;
@@ -49,7 +50,7 @@ async function statsOf({ libvirt, dom }: MeasureParts): Promise<Readonly<Record<
   return records[0]?.params ?? {};
 }
 
-/** Undefined where this libvirt or QEMU does not measure it. */
+/** Undefined if this libvirt or QEMU does not measure it. */
 async function dirtyRate(parts: MeasureParts): Promise<number | undefined> {
   const { libvirt, dom, seconds, clock, log, signal } = parts;
   try {

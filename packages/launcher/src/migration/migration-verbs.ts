@@ -27,17 +27,20 @@ export interface ReceiveRequest {
   readonly migration: MigrationIdentity;
   /** The incarnation that the handover names: this launcher's. */
   readonly holder: Holder;
-  /** UUID of the domain that comes. */
+  /** UUID of the incoming domain. */
   readonly domain: string;
-  /** What this launcher would start itself: all that only the host sees of the guest is taken from it. */
+  /**
+   * What this launcher would start itself: everything about the guest that only the host sees is
+   * taken from it.
+   */
   readonly guest: WantedGuest;
-  /** Where QEMU listens, as `unix:///path`. */
+  /** Where QEMU listens, such as `unix:///path`. */
   readonly listen: string;
   /** Whether QEMU must receive encrypted data, or must not. Absent: whichever the source sends. */
   readonly encrypted?: boolean;
-  /** Where QEMU listens for the content of disks; absent where none is copied. */
+  /** Where QEMU listens for the content of disks; absent if none is copied. */
   readonly listenDisks?: string;
-  /** Bytes that the guest sees of volumes that are copied to others, which may be larger; by volume. */
+  /** Sizes that the guest sees, by volume, of volumes that are copied to possibly larger ones. */
   readonly sizes?: Readonly<Record<string, number>>;
   /** Socket of the source's launcher, by way of the proxy. */
   readonly peer: string;
@@ -45,48 +48,60 @@ export interface ReceiveRequest {
   readonly serve: string;
 }
 
-/** Where a migration stands, as one side sees it. */
+/** The progress of a migration, as one side sees it. */
 export interface MigrationReport {
   readonly migrationUID: string;
   readonly role: "source" | "target";
   /** Grows with every change. */
   readonly revision: number;
-  /** The last step, as `perform.before`. */
+  /** The last step, such as `perform.before`. */
   readonly step: string;
   /** When each step was first reached, in ms since 1970 by this launcher's host. */
   readonly times?: Readonly<Record<string, number>>;
-  /** How long the guest stood still at the source, in ms, as its QEMU measured it: until it had sent everything. */
+  /**
+   * How long the guest was paused at the source, in ms, as measured by its QEMU: until it had sent
+   * everything.
+   */
   readonly stoodStillMs?: number;
   /** How far the copy is, as the source measures it. */
   readonly progress?: MigrationProgress;
   /** What is on the source's disk, and what the node agent is to swap into the grant. */
   readonly decision?: Outcome;
-  /** Whether a live read of the grant is waited for. */
+  /** Whether it waits for a live read of the grant. */
   readonly asksGrant?: boolean;
   /** What a target has to show for a claim that its node agent is to make. */
   readonly claims?: "released" | "postCopyComplete" | "claimed";
-  /** How it went: `moved`, `stayed` or `broken` at the source, `runs`, `ended` or `lost` at the target. */
+  /**
+   * The outcome: `moved`, `stayed` or `broken` at the source, `runs`, `ended` or `lost` at the
+   * target.
+   */
   readonly outcome?: string;
-  /** What became of this side's copy: `runs`, `paused`, `ended` or `lost`. With it the migration is over here. */
+  /**
+   * The fate of this side's copy: `runs`, `paused`, `ended` or `lost`. With it, the migration is
+   * over here.
+   */
   readonly settled?: string;
-  /** Why, where that is not as it should be. */
+  /** Why, if that is not as it should be. */
   readonly why?: string;
 }
 
-/** What a forecast of a migration goes by, in bytes. */
+/** The input for a migration forecast, in bytes. */
 export interface GuestMeasure {
   readonly memoryBytes: number;
   /** Memory that was ever written: the rest is zero. */
   readonly usedBytes: number;
   /** Content of the disks that would be copied along. */
   readonly diskBytes: number;
-  /** Memory that the guest wrote in a second, each page once; absent where it cannot be measured. */
+  /** Memory that the guest wrote in a second, each page once; absent if it cannot be measured. */
   readonly dirtyBytesPerSecond?: number;
 }
 
-/** What a node agent asks of a launcher that takes part in a migration. */
+/** What a node agent asks of a launcher in a migration. */
 export interface MigrationVerbs {
-  /** Starts a migration as its source. Resolves when it has begun; {@link followMigration} says how it goes. */
+  /**
+   * Starts a migration as its source. Resolves when it has begun; {@link followMigration} reports
+   * its progress.
+   */
   migrate(request: MigrateRequest, options?: CallOptions): Promise<void>;
   /** Measures a running guest for a forecast; takes so many seconds. */
   measureGuest(
@@ -95,14 +110,14 @@ export interface MigrationVerbs {
   ): Promise<GuestMeasure>;
   /** Makes this launcher the target. Resolves when it listens. */
   receiveMigration(request: ReceiveRequest, options?: CallOptions): Promise<void>;
-  /** The next report after a revision: waits for it, so that a loop of calls follows the migration. */
+  /** Waits for the next report after a revision, so that a loop of calls follows the migration. */
   followMigration(
     request: { readonly migrationUID: string; readonly after?: number },
     options?: CallOptions,
   ): Promise<MigrationReport>;
   /**
-   * Decides that the source goes on; refused where it is too late. Of a migration that has not begun here it is
-   * decided, too: then it never begins.
+   * Decides that the source continues; refused if it is too late. This also applies to a migration
+   * that has not begun here: then it never begins.
    */
   cancelMigration(
     request: { readonly migrationUID: string; readonly reason?: string },

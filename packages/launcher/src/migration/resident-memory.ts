@@ -5,9 +5,9 @@ import { join } from "node:path";
 const maxBytes = 4 << 20;
 
 /**
- * How much of the guest's memory QEMU has ever touched, in bytes: what was not is zero, and is not sent. QEMU is
- * found among the processes that this launcher sees, of which there is one with memory of that size.
- * Undefined where it is not found.
+ * How much of the guest's memory QEMU has ever touched, in bytes: the rest is zero and is not sent.
+ * QEMU is found among the processes that this launcher sees: only one has memory of that size.
+ * Undefined if it is not found.
  */
 export async function residentMemory(
   guestBytes: number,
@@ -36,6 +36,6 @@ export function residentOf(smaps: string, guestBytes: number): number | undefine
 }
 
 async function textOf(path: string): Promise<string> {
-  // A process that has ended meanwhile, or whose memory is not ours to see, tells nothing.
+  // A process that has ended meanwhile, or whose memory we may not see, counts for nothing.
   return (await readFile(path, "utf8").catch(() => "")).slice(0, maxBytes);
 }

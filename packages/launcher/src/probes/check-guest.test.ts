@@ -30,7 +30,7 @@ const get = (url: string, headers: [string, string][] = []): ProbeAction => ({
   headers,
 });
 
-test("a command passes with exit code 0, and says what it said otherwise", async () => {
+test("a command passes with exit code 0, and otherwise fails with its output", async () => {
   const action: ProbeAction = { kind: "exec", command: "test", args: ["-e", "/x"] };
   const asked: unknown[] = [];
   const answering = (exitCode: number): CheckedGuest => ({
@@ -48,7 +48,7 @@ test("a command passes with exit code 0, and says what it said otherwise", async
   await check({ kind: "agent" }, { ...silent, guestPing: async () => {} });
 });
 
-test("TCP passes where somebody takes the connection", async () => {
+test("TCP passes if someone accepts the connection", async () => {
   const server = createTcpServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
@@ -66,7 +66,7 @@ test.each([400, 404, 500])("HTTP fails with %s", async (status) => {
   await expect(check(get(url))).rejects.toThrow(`answered ${status}`);
 });
 
-test("HTTP sends its headers, and follows redirects of the guest to itself only", async () => {
+test("HTTP sends its headers, and follows redirects only to the guest itself", async () => {
   const seen: (string | undefined)[] = [];
   const url = await served(({ url: path, headers }, response) => {
     seen.push(`${path} ${headers["x-who"]}`);
@@ -77,7 +77,7 @@ test("HTTP sends its headers, and follows redirects of the guest to itself only"
   expect(seen).toEqual(["/ me", "/next me"]);
 });
 
-test("a guest that leads in circles, or sends without end, costs no more than its time", async () => {
+test("a guest that redirects in circles, or sends without end, costs only its time", async () => {
   const circle = await served((_, response) => response.writeHead(302, { location: "/" }).end());
   await expect(check(get(circle))).rejects.toThrow("more than 10 redirects");
   let closed = false;
@@ -90,7 +90,7 @@ test("a guest that leads in circles, or sends without end, costs no more than it
   });
   await check(get(endless));
   await expect.poll(() => closed).toBe(true);
-  // The control: one that reads the answer to its end has only its time to save it.
+  // The control: one that reads the whole answer is saved only by its timeout.
   const reading = async (): Promise<string> =>
     await (await fetch(endless, { signal: AbortSignal.timeout(500) })).text();
   await expect(reading()).rejects.toThrow(/abort|timeout/i);

@@ -5,7 +5,7 @@ import type { ProbeAction, ProbePlan } from "./plan-probes.ts";
 /** What a check asks the guest through. */
 export type CheckedGuest = Pick<GuestControl, "exec" | "guestPing">;
 
-/** Makes one check of a guest. Rejects, with the reason for people, where the guest does not pass it. */
+/** Runs one check of a guest. Rejects, with a reason for people, if the guest fails it. */
 export async function checkGuest(
   guest: CheckedGuest,
   { action, timeout: timeoutSeconds }: Pick<ProbePlan, "action" | "timeout">,

@@ -6,9 +6,9 @@ import type { ProbeAction } from "./plan-probes.ts";
 const mostRedirects = 10;
 
 /**
- * Asks a guest over HTTP, as a kubelet does: any answer from 200 to 399 passes, certificates are not
- * checked, and a redirect is followed on the same host only; one that leads elsewhere passes. What is in
- * the answer is not read: a guest may send without end.
+ * Asks a guest over HTTP, as a kubelet does: any status from 200 to 399 passes, certificates are
+ * not checked, and a redirect is followed only on the same host; one that leads elsewhere passes.
+ * The body is not read, because a guest may send without end.
  */
 export async function checkHttp(
   { url, headers }: Extract<ProbeAction, { kind: "http" }>,

@@ -58,7 +58,7 @@ test("a guest is ready when its readiness probe says so, and no sooner", async (
   stop.abort();
 });
 
-test("a guest whose liveness probe fails is ended, and that is the reason", async () => {
+test("ends a guest whose liveness probe fails, and reports that as the reason", async () => {
   const { life, clock, control, fallSilent, answer } = await started({ livenessProbe: agentPing });
   control.obeys = false;
   fallSilent();
@@ -77,7 +77,7 @@ test("a guest whose liveness probe fails is ended, and that is the reason", asyn
   });
 });
 
-test("a guest that is told to end did not end for its silence", async () => {
+test("does not blame the liveness probe if the guest was told to end", async () => {
   const { life, clock, control, fallSilent } = await started({ livenessProbe: agentPing });
   control.obeys = false;
   fallSilent();
@@ -86,7 +86,7 @@ test("a guest that is told to end did not end for its silence", async () => {
   expect(await life.ended).toMatchObject({ how: "killed-after-grace" });
 });
 
-test("without probes nothing is said of them", async () => {
+test("reports nothing about probes if there are none", async () => {
   const { guest } = await started({});
   expect(await guest.status()).not.toHaveProperty("probes");
 });

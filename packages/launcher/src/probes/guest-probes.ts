@@ -49,7 +49,7 @@ export class GuestProbes implements Disposable {
     return found.length > 0 ? Object.fromEntries(found) : undefined;
   }
 
-  /** Reads the probes of a VMI, before its guest starts; they stay what they are while it runs. */
+  /** Reads the probes of a VMI before its guest starts; they do not change while it runs. */
   async plan(vmi: VirtualMachineInstance): Promise<void> {
     if (this.#plans || !(vmi.spec.readinessProbe || vmi.spec.livenessProbe)) return;
     // Loaded on use: most guests have none.

@@ -15,7 +15,7 @@ function plan(readinessProbe: Probe, nic: Interface = masquerade): ProbePlans {
   return planProbes(vmi);
 }
 
-test("a probe gets the times and thresholds of a Pod's", () => {
+test("a probe gets the defaults of a Pod's", () => {
   expect(plan({ guestAgentPing: {} })).toEqual({
     readiness: {
       action: { kind: "agent" },
@@ -68,7 +68,7 @@ test.each<[field: string, probe: Probe, nic?: Interface]>([
   ["httpGet.port", { httpGet: { port: 70_000 } }],
   ["httpGet.port", { httpGet: { port: 22 } }, { ...masquerade, ports }],
   ["tcpSocket", { tcpSocket: { port: 1 } }, { name: "default", bridge: {} }],
-])("%s is refused where it cannot be honoured", (field, probe, nic) => {
+])("rejects %s, which cannot be honoured", (field, probe, nic) => {
   const { readiness, faults } = plan(probe, nic);
   expect(readiness).toBeUndefined();
   const path = `spec.readinessProbe.${field}`;

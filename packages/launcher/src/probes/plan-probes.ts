@@ -34,7 +34,7 @@ export interface ProbeFault {
   readonly message: string;
 }
 
-/** The probes of a VMI. One with a fault is left out. */
+/** The probes of a VMI, without faulty ones. */
 export interface ProbePlans {
   readonly readiness?: ProbePlan;
   readonly liveness?: ProbePlan;
@@ -42,8 +42,9 @@ export interface ProbePlans {
 }
 
 /**
- * Plans the probes of a VMI for a launcher that makes the checks itself, from inside the sandbox's network.
- * Defaults are those of a Pod's probe; the first check comes `initialDelaySeconds` after the guest's start.
+ * Plans the probes of a VMI for a launcher that runs the checks itself, from inside the sandbox's
+ * network. Defaults are those of a Pod's probe; the first check comes `initialDelaySeconds` after
+ * the guest's start.
  */
 export function planProbes({ spec }: VirtualMachineInstance): ProbePlans {
   const readiness = planProbe(spec, "readinessProbe");
@@ -79,7 +80,7 @@ function planProbe(
   };
 }
 
-/** Numbers below 1 mean the default, as in the Pod that a cluster would make. */
+/** Numbers below 1 mean the default, as in the Pod that a cluster would create. */
 function atLeastOne(value: number | undefined, otherwise: number): number {
   return value !== undefined && value >= 1 ? value : otherwise;
 }

@@ -13,7 +13,7 @@ function states(outcomes: readonly ProbeOutcome[], thresholds: ProbeThresholds):
   });
 }
 
-test("a state changes with its threshold of equal outcomes in a row, not before", () => {
+test("a state changes only after its threshold of equal outcomes in a row", () => {
   const checks = [fail, pass, pass, fail, fail, pass, fail, fail, fail, pass, pass];
   expect(states(checks, { success: 2, failure: 3 })).toEqual([
     ...["pending", "pending", "passing", "passing", "passing", "passing"],
@@ -21,7 +21,7 @@ test("a state changes with its threshold of equal outcomes in a row, not before"
   ]);
 });
 
-test("why the last check failed is known until one passes", () => {
+test("keeps the reason of the last failure until a check passes", () => {
   const failed = afterCheck(untried, fail, { success: 1, failure: 3 });
   expect(failed).toEqual({ state: "pending", streak: -1, message: "no" });
   expect(afterCheck(failed, pass, { success: 1, failure: 3 })).toEqual({
@@ -30,7 +30,7 @@ test("why the last check failed is known until one passes", () => {
   });
 });
 
-test("for any outcomes the state is that of the last run that was long enough", () => {
+test("for any outcomes, the last sufficiently long run decides the state", () => {
   const threshold = fc.integer({ min: 1, max: 4 });
   fc.assert(
     fc.property(fc.array(fc.boolean()), threshold, threshold, (checks, success, failure) => {

@@ -3,7 +3,7 @@ import type { ProbeStatus } from "@virtkit/domain-manager";
 /** What one check of a probe found. */
 export type ProbeOutcome =
   | { readonly ok: true }
-  /** `message`: why not, for people. */
+  /** `message`: the reason of a failure, for people. */
   | { readonly ok: false; readonly message: string };
 
 /** How many equal outcomes in a row it takes. */
@@ -12,7 +12,7 @@ export interface ProbeThresholds {
   readonly failure: number;
 }
 
-/** What a probe knows after its checks so far. */
+/** The state of a probe after its checks so far. */
 export interface ProbeState extends ProbeStatus {
   /** Equal outcomes in a row; below 0 for failures. */
   readonly streak: number;

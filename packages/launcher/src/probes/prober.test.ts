@@ -31,7 +31,7 @@ function probing(check: ProberOptions["check"]) {
   return { clock, stop, checks, counts, states, ended };
 }
 
-test("it waits for its initial delay and then checks once a period", async () => {
+test("waits for its initial delay and then checks once per period", async () => {
   const { clock, checks, states, stop, ended } = probing(async () => {});
   await clock.pass(4_999);
   expect(checks).toEqual([]);
@@ -42,7 +42,7 @@ test("it waits for its initial delay and then checks once a period", async () =>
   await ended;
 });
 
-test("a check that hangs has failed after its time, and the next one comes when it is due", async () => {
+test("a hanging check fails after its timeout, and the next one comes on time", async () => {
   const signals: AbortSignal[] = [];
   const { clock, checks, states, stop, ended } = probing(async ({ signal }) => {
     signals.push(signal);
@@ -58,7 +58,7 @@ test("a check that hangs has failed after its time, and the next one comes when 
   await ended;
 });
 
-test("what a guest says becomes one short line", async () => {
+test("turns a guest's output into one short line", async () => {
   const said = `\u001b[31mred\r\n${"x".repeat(10_000)}`;
   const { clock, states, stop, ended } = probing(() => Promise.reject(new Error(said)));
   await clock.pass(5_000);
@@ -68,7 +68,7 @@ test("what a guest says becomes one short line", async () => {
   await ended;
 });
 
-test("a check that was cut off by the end says nothing", async () => {
+test("an interrupted check says nothing", async () => {
   const { clock, states, stop, ended } = probing(
     ({ signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("cut")))),
@@ -79,7 +79,7 @@ test("a check that was cut off by the end says nothing", async () => {
   expect(states).toEqual([]);
 });
 
-test("each check is counted with its outcome and its time", async () => {
+test("counts each check with its outcome and duration", async () => {
   let isWell = true;
   const { clock, counts, stop, ended } = probing(async () => {
     if (!isWell) await new Promise(() => {});

@@ -4,22 +4,22 @@ import { afterCheck, type ProbeOutcome, type ProbeState, untried } from "./probe
 
 /** What a {@link probe} works with. */
 export interface ProberOptions {
-  /** Makes one check; rejects where the guest does not pass it. */
+  /** Runs one check; rejects if the guest fails it. */
   readonly check: (options: { readonly signal: AbortSignal }) => Promise<void>;
-  /** Told of every check, and how long it took. */
+  /** Called for every check, with its duration. */
   readonly onCheck?: (ok: boolean, seconds: number) => void;
-  /** Told after every check. */
+  /** Called after every check. */
   readonly onState: (state: ProbeState) => void;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Bytes of a guest that end up in a message. */
+/** The most bytes of a guest's output in a message. */
 const mostReason = 300;
-/** What asks the agent gets a second more, so that the agent's own time limit is heard first. */
+/** A check through the agent gets a second more, so that the agent's own timeout comes first. */
 const agentPatience = 1;
 
-/** Checks again and again, as often as the plan says, until the signal is aborted. */
+/** Repeats checks as planned until the signal is aborted. */
 export async function probe(plan: ProbePlan, options: ProberOptions): Promise<void> {
   const { clock, signal, onState } = options;
   let state = untried;
@@ -27,7 +27,7 @@ export async function probe(plan: ProbePlan, options: ProberOptions): Promise<vo
   while (!signal.aborted) {
     const began = clock.now();
     const outcome = await outcomeOf(plan, options);
-    // A check that was cut off says nothing about the guest.
+    // An interrupted check says nothing about the guest.
     if (signal.aborted) return;
     options.onCheck?.(outcome.ok, (clock.now() - began) / 1_000);
     state = afterCheck(state, outcome, plan.thresholds);
@@ -42,12 +42,12 @@ async function outcomeOf(
 ): Promise<ProbeOutcome> {
   const isAsked = action.kind === "exec" || action.kind === "agent";
   const seconds = isAsked ? timeout + agentPatience : timeout;
-  // Not AbortSignal.any: that keeps something of each check for as long as the guest lives.
+  // Not AbortSignal.any: that keeps some memory of each check for as long as the guest lives.
   const limit = new AbortController();
   const onStop = (): void => limit.abort();
   signal.addEventListener("abort", onStop, { once: true });
   let timer: unknown;
-  // Raced as well: a check that does not obey its signal must not hold up the next one.
+  // Raced as well: a check that ignores its signal must not hold up the next one.
   const late = new Promise<never>((_, reject) => {
     timer = clock.setTimeout(() => {
       limit.abort();
@@ -65,7 +65,7 @@ async function outcomeOf(
   }
 }
 
-/** One line without control characters: part of it may be what the guest said. */
+/** One line without control characters: part of it may be the guest's output. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message || String(error) : String(error);
   return text

@@ -1,4 +1,4 @@
-/** Delays that double from the first to the last, and begin anew after a time without failure. */
+/** Delays that double from the first to the last, and start again after a time without failure. */
 export class BackOff {
   readonly #first: number;
   readonly #last: number;
@@ -10,7 +10,7 @@ export class BackOff {
     this.#next = first;
   }
 
-  /** The delay after a failure of something that had run so long. */
+  /** The delay after a failure, given how long it had run. */
   after(ranFor: number): number {
     if (ranFor >= this.#last) this.#next = this.#first;
     const delay = this.#next;

@@ -31,7 +31,7 @@ export class ChannelListener implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Listens on the first name. One that an earlier launcher left is removed, as is its second name. */
+  /** Listens on the first name. Removes both names if an earlier launcher left them. */
   async listen(): Promise<void> {
     const { init, ready } = this.#options.paths;
     for (const path of [init, ready]) await rm(path, { force: true });
@@ -39,7 +39,7 @@ export class ChannelListener implements AsyncDisposable {
     this.#loop = this.#accept(listener.connections({ signal: this.#closing.signal }));
   }
 
-  /** Says that the launcher is ready: the socket gets its second name, in one step. */
+  /** Marks the launcher as ready: the socket gets its second name, atomically. */
   async ready(): Promise<void> {
     const { init, ready } = this.#options.paths;
     await rename(init, ready);
@@ -61,7 +61,7 @@ export class ChannelListener implements AsyncDisposable {
     }
   }
 
-  /** One connection that fails is no reason to take no other. */
+  /** One failed connection is no reason to refuse others. */
   #tryTake(connection: OwnedFd): void {
     try {
       this.#take(connection);

@@ -12,9 +12,11 @@ import {
 } from "../testing/launcher-fixture.ts";
 import { logFileBackups } from "./libvirtd-files.ts";
 
-/** A guest whose only program counts on its console, as fast as that takes it. */
+/** A guest whose only program counts on its console, as fast as it can. */
 const counting = "rdinit=/bin/seq -- 1 1000000000";
-/** A file's size in these tests, so that they need not wait for megabytes of an emulated serial port. */
+/**
+ * A small file size, so that these tests need not wait for megabytes from an emulated serial port.
+ */
 const fileBytes = 32 * 1024;
 const bound = fileBytes * (1 + logFileBackups);
 const patience = { timeout: 100_000 };
@@ -86,13 +88,13 @@ async function keptFiles(launcher: LauncherProcess): Promise<string[]> {
   return texts;
 }
 
-test("a guest that floods its console fills a fixed number of files, and the newest is kept", async () => {
+test("a guest that floods its console fills a fixed number of files, and the newest output is kept", async () => {
   const launcher = await startFlood(async () => {
     const file = settings("virtlogd.conf");
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace(/^max_size = .*$/m, `max_size = ${fileBytes}`));
   });
-  // Each line has at least three bytes: by then it has written the bound several times over.
+  // Each line has at least three bytes: by then it has written several times the limit.
   await until(
     "a count that needs four times the room",
     () => newest() > (4 * bound) / 3 || undefined,
@@ -111,7 +113,7 @@ test("a guest that floods its console fills a fixed number of files, and the new
   expect((await keptFiles(launcher)).join("").length).toBeLessThan(bound * 1.5);
 });
 
-test("control: where QEMU writes the file itself there is no bound", async () => {
+test("control: without virtlogd, the file that QEMU writes has no limit", async () => {
   await startFlood(async (launcher) => {
     const file = settings("qemu.conf");
     writeFileSync(file, readFileSync(file, "utf8").replace('"logd"', '"file"'));
@@ -121,7 +123,7 @@ test("control: where QEMU writes the file itself there is no bound", async () =>
   expect(files()).toEqual([logFile()]);
 });
 
-test("a guest whose log daemon is killed runs on", async () => {
+test("a guest survives the end of its log daemon", async () => {
   const launcher = await startFlood(async () => {});
   await until("a log", () => (existsSync(logFile()) && written() > 0) || undefined);
   const writer = childOf(launcher, "virtlogd");
@@ -129,7 +131,7 @@ test("a guest whose log daemon is killed runs on", async () => {
   const guest = childOf(launcher, "qemu-system");
   process.kill(writer, "SIGKILL");
   await until("its end", () => childOf(launcher, "virtlogd") !== writer || undefined);
-  // QEMU writes into a pipe that nobody reads, again and again; that must not end it.
+  // QEMU writes to a pipe that nobody reads, again and again; that must not end it.
   const ticks = (): number => Number(readFileSync(`/proc/${guest}/stat`, "utf8").split(" ")[13]);
   const before = ticks();
   await until("a second of the guest's CPU time", () => ticks() > before + 100 || undefined);

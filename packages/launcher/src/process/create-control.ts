@@ -10,7 +10,10 @@ export type OwnedControl = GuestControl & AsyncDisposable;
 
 /** What a guest's control is made of. */
 export interface ControlParts {
-  /** Connections to the launcher's libvirtd: for the guest's life, and for what its agent may hold up. */
+  /**
+   * Connections to the launcher's libvirtd: one for the guest's life, and one that the agent may
+   * block.
+   */
   readonly libvirt: Libvirt;
   readonly agentLibvirt: Libvirt;
   readonly options: LauncherOptions;

@@ -32,7 +32,7 @@ class Source<T> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("what is pushed comes between what the stream brings, to all who read", async () => {
+test("merges pushed items into the stream, for all readers", async () => {
   const fan = new EventBroadcast<number>();
   const from = new Source<number>();
   const seen: number[] = [];
@@ -53,7 +53,7 @@ test("what is pushed comes between what the stream brings, to all who read", asy
   expect(seen).toEqual([1, 2, 3, 4]);
 });
 
-test("it ends with the signal, and so does the stream behind it", async () => {
+test("ends with the signal, together with the stream behind it", async () => {
   const fan = new EventBroadcast<number>();
   const from = new Source<number>();
   const controller = new AbortController();
@@ -68,7 +68,7 @@ test("it ends with the signal, and so does the stream behind it", async () => {
   expect(from.open).toBe(false);
 });
 
-test("an error of the stream is the reader's", async () => {
+test("passes an error of the stream to the reader", async () => {
   const fan = new EventBroadcast<number>();
   const broken = (async function* (): AsyncIterable<number> {
     yield 1;

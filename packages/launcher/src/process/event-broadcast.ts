@@ -1,6 +1,6 @@
 /**
- * Puts items of our own into streams of somebody else's, in the order in which they come. What is pushed
- * reaches every stream that is being read at that moment.
+ * Merges our own items into another's streams, in order of arrival. A pushed item reaches every
+ * stream that is being read at that moment.
  */
 export class EventBroadcast<T> {
   readonly #readers = new Set<(item: T) => void>();
@@ -9,7 +9,9 @@ export class EventBroadcast<T> {
     for (const read of this.#readers) read(item);
   }
 
-  /** A stream with all that is pushed from now on. Ends with the stream, or with the signal. */
+  /**
+   * A stream with everything that is pushed from now on. Ends with the stream, or with the signal.
+   */
   async *join(stream: AsyncIterable<T>, signal?: AbortSignal): AsyncIterable<T> {
     const iterator = stream[Symbol.asyncIterator]();
     const pushed: T[] = [];

@@ -23,7 +23,7 @@ function lived(gracePeriodSeconds = 30, more: Partial<GuestLifeOptions> = {}) {
   return { control, clock, guest, life, outcome, asked };
 }
 
-test("a guest that ends by itself has ended, one that never ran has not", async () => {
+test("a guest that ends by itself has ended; one that never ran has not", async () => {
   const { control, clock, outcome } = lived();
   await clock.pass(0);
   control.become({ state: "Shutoff", reason: "Unknown" });
@@ -36,7 +36,7 @@ test("a guest that ends by itself has ended, one that never ran has not", async 
   expect(outcome.ending).toMatchObject({ how: "guest-ended", status: { state: "Crashed" } });
 });
 
-test("the end of a guest is seen even where no event tells of it", async () => {
+test("sees the end of a guest even without an event", async () => {
   const { control, clock, outcome } = lived();
   control.become({ state: "Running" });
   await clock.pass(0);
@@ -46,7 +46,7 @@ test("the end of a guest is seen even where no event tells of it", async () => {
   expect(outcome.ending).toMatchObject({ how: "guest-ended" });
 });
 
-test("an event alone is not believed: the launcher's end would be the guest's", async () => {
+test("does not trust an event alone: the launcher's end would be the guest's", async () => {
   const { control, clock, outcome } = lived();
   control.become({ state: "Running" });
   await clock.pass(0);
@@ -56,14 +56,14 @@ test("an event alone is not believed: the launcher's end would be the guest's", 
   expect(outcome.ending).toBeUndefined();
 });
 
-test("a launcher that comes later sees that its guest has ended", async () => {
+test("a later launcher sees that its guest has ended", async () => {
   const { control, clock, outcome } = lived();
   control.become({ state: "Shutoff", reason: "Destroyed" });
   await clock.pass(5_000);
   expect(outcome.ending).toMatchObject({ how: "guest-ended" });
 });
 
-test("what was deleted has ended", async () => {
+test("a deleted guest has ended", async () => {
   const { guest, clock, outcome } = lived();
   await guest.delete();
   await clock.pass(0);
@@ -78,7 +78,7 @@ test("without a guest there is nothing to wait for", async () => {
   expect(asked("shutdown")).toBe(0);
 });
 
-test("a guest that obeys is asked once", async () => {
+test("asks a guest that complies once", async () => {
   const { control, life, clock, outcome, asked } = lived();
   control.become({ state: "Running" });
   await clock.pass(0);
@@ -89,7 +89,7 @@ test("a guest that obeys is asked once", async () => {
   expect([asked("shutdown"), asked("kill")]).toEqual([1, 0]);
 });
 
-test("a guest that does not is asked every 5 s, and killed when its time is over", async () => {
+test("asks a guest that does not comply every 5 s, and kills it when its time is up", async () => {
   const { control, life, clock, outcome, asked } = lived(12);
   control.obeys = false;
   control.become({ state: "Running" });
@@ -104,7 +104,7 @@ test("a guest that does not is asked every 5 s, and killed when its time is over
   expect(control.calls).toHaveLength(calls);
 });
 
-test("a paused guest is not forgotten, and one that cannot be killed yet is killed later", async () => {
+test("does not forget a paused guest, and kills one later that cannot be killed yet", async () => {
   const { control, life, clock, outcome, asked } = lived(1);
   control.obeys = false;
   control.become({ state: "Paused", reason: "User" });
@@ -121,7 +121,7 @@ test("a paused guest is not forgotten, and one that cannot be killed yet is kill
   expect(outcome.ending).toMatchObject({ how: "killed-after-grace" });
 });
 
-test("a guest of which nothing is known because libvirtd is away is not left to die", async () => {
+test("does not abandon a guest with unknown state while libvirtd is away", async () => {
   const { control, life, clock, outcome, asked } = lived(10);
   control.become({ state: "Running" });
   control.obeys = false;
@@ -139,7 +139,7 @@ test("a guest of which nothing is known because libvirtd is away is not left to 
   expect(outcome.ending).toBeDefined();
 });
 
-test("a guest that is just being started is waited for, and then shut down", async () => {
+test("waits for a guest that is just starting, and then shuts it down", async () => {
   const { control, guest, life, clock, outcome } = lived();
   let started = (): void => {};
   control.before = async (verb) => {
@@ -164,7 +164,7 @@ test("a guest that is just being started is waited for, and then shut down", asy
   );
 });
 
-test("everybody who listens hears that the launcher was told to end, and the last status", async () => {
+test("all subscribers learn that the launcher was told to end, and the last status", async () => {
   const { control, guest, life, clock } = lived();
   control.become({ state: "Running" });
   const seen: DomainStatus[] = [];
@@ -185,7 +185,7 @@ test("everybody who listens hears that the launcher was told to end, and the las
   expect(seen.at(-1)).toMatchObject({ state: "Shutoff", reason: "Shutdown" });
 });
 
-test("events that fail are asked for again", async () => {
+test("subscribes to events again after a failure", async () => {
   const { control, clock, outcome } = lived();
   const events = control.events.bind(control);
   let failures = 1;
@@ -201,7 +201,7 @@ test("events that fail are asked for again", async () => {
   expect(outcome.ending).toMatchObject({ how: "guest-ended" });
 });
 
-test("that there was no guest is no longer known once libvirtd does not answer", async () => {
+test("forgets that there was no guest once libvirtd does not answer", async () => {
   const { control, life, clock, outcome } = lived(10);
   await clock.pass(5_000);
   control.become({ state: "Running" });
@@ -216,7 +216,7 @@ test("that there was no guest is no longer known once libvirtd does not answer",
 test.each([
   ["killed", "SIGKILL", { kind: "Killed", message: /QEMU was killed with SIGKILL/ }],
   ["at fault", "SIGSEGV", { kind: "Crashed", message: /QEMU crashed \(SIGSEGV\)/ }],
-])("a guest whose QEMU was %s is told from others, in its status too", async (_, signal, end) => {
+])("recognizes a guest whose QEMU was %s, in its status as well", async (_, signal, end) => {
   const { control, clock, guest, outcome } = lived(30, { qemuSignal: () => signal });
   control.become({ state: "Running" });
   await clock.pass(0);
@@ -232,7 +232,7 @@ test.each([
   expect((await guest.status()).end).toEqual(expected);
 });
 
-test("a panic is told even where its end is seen only after the domain is gone", async () => {
+test("reports a panic even if its end is seen only after the domain is gone", async () => {
   const { control, clock, guest, outcome } = lived();
   control.become({ state: "Running" });
   await clock.pass(0);
@@ -244,7 +244,7 @@ test("a panic is told even where its end is seen only after the domain is gone",
   expect(outcome.ending?.end).toMatchObject({ kind: "Crashed", message: "it panicked" });
 });
 
-test("one that was asked over the channel has stopped; one that powered off has not", async () => {
+test("a guest that was asked over the channel has stopped; one that powered off has not", async () => {
   for (const verb of ["shutdown", undefined] as const) {
     const { control, clock, guest, outcome } = lived();
     control.become({ state: "Running" });
@@ -256,7 +256,7 @@ test("one that was asked over the channel has stopped; one that powered off has 
   }
 });
 
-test("a launcher for which nobody starts a guest ends when its time is over, and not before", async () => {
+test("a launcher without a guest ends when its time is up, and not before", async () => {
   const { clock, control, outcome } = lived(30, { startTimeoutSeconds: 60 });
   await clock.pass(55_000);
   expect(outcome.ending).toBeUndefined();
@@ -265,7 +265,7 @@ test("a launcher for which nobody starts a guest ends when its time is over, and
   expect(control.calls.map(({ verb }) => verb)).not.toContain("kill");
 });
 
-test("while a guest is being started, or runs, time does not count; after a failure it begins anew", async () => {
+test("time does not count while a guest starts or runs; it starts again after a failure", async () => {
   const { clock, control, guest, outcome } = lived(30, { startTimeoutSeconds: 60 });
   await clock.pass(50_000);
   let fail = (_: Error): void => {};
@@ -286,7 +286,7 @@ test("while a guest is being started, or runs, time does not count; after a fail
   expect(outcome.ending).toBeUndefined();
 });
 
-test("a launcher that cannot ask whether there is a guest does not end because of that", async () => {
+test("a launcher that cannot check for a guest does not end because of that", async () => {
   const { clock, control, outcome } = lived(30, { startTimeoutSeconds: 60 });
   control.before = async (verb) => {
     if (verb === "status") throw new Error("libvirtd is gone");

@@ -14,27 +14,29 @@ import type { Ending } from "./termination-message.ts";
 /** What {@link GuestLife} needs. */
 export interface GuestLifeOptions {
   readonly gracePeriodSeconds: number;
-  /** How long a launcher without a guest stays; 0, the default, is for ever. */
+  /** How long a launcher without a guest stays; 0, the default, means forever. */
   readonly startTimeoutSeconds?: number;
-  /** The signal that ended the QEMU which was last seen to end; undefined where there was none. */
+  /** The signal that ended the last QEMU that was seen to end; undefined if there was none. */
   readonly qemuSignal?: () => string | undefined;
   readonly log: Log;
   readonly clock?: Clock;
   readonly now?: () => Date;
 }
 
-/** How often a guest is asked to shut down; some ask to be asked twice. KubeVirt's. */
+/** How often a guest is asked to shut down; some must be asked twice. As in KubeVirt. */
 const askInterval = 5_000;
-/** How long events are left alone after they failed, and a killed guest until it is looked at again. */
+/**
+ * The delay before another attempt after events failed, and before another look at a killed guest.
+ */
 const retryInterval = 1_000;
-/** How often it is looked whether a sync that was under way has ended. */
+/** How often to check whether a sync in progress has ended. */
 const syncInterval = 100;
-/** How often the guest is looked at whatever the events say: its end must not be missed. */
+/** How often the guest is checked regardless of events: its end must not be missed. */
 const lookInterval = 5_000;
 
 /**
- * Follows a guest from its start to its end, and brings the end about once the launcher was told to end:
- * asks it to shut down, again and again, and kills it when its time is over.
+ * Follows a guest from its start to its end. Once the launcher was told to end, ends the guest:
+ * asks it to shut down repeatedly, and kills it when its time is up.
  */
 export class GuestLife {
   readonly #guest: LauncherGuest;
@@ -42,14 +44,17 @@ export class GuestLife {
   readonly #clock: Clock;
   #status: DomainStatus | undefined;
   #hasLived = false;
-  /** Somebody here saw that there was a guest. */
+  /** Whether there was a guest at any time. */
   #wasSeen = false;
   #asked = false;
   #killed = false;
   #lifeless: string | undefined;
   readonly #pauses = new Set<() => void>();
   #settle: ((ending: Ending) => void) | undefined;
-  /** Settles once: how the guest ended, or that none was there when the launcher was told to end. */
+  /**
+   * Settles once: with how the guest ended, or that there was none when the launcher was told to
+   * end.
+   */
   readonly ended: Promise<Ending>;
 
   constructor(guest: LauncherGuest, options: GuestLifeOptions) {
@@ -60,7 +65,7 @@ export class GuestLife {
       this.#settle = resolve;
     });
     void guest.deleted.then(() => {
-      // What was deleted had ended, even if nobody here saw it live.
+      // A deleted guest had ended, even if nobody here saw it alive.
       this.#hasLived = true;
       this.#finish();
     });
@@ -68,7 +73,10 @@ export class GuestLife {
     void this.#keepLooking();
   }
 
-  /** The guest's liveness probe has failed: it is ended as if the launcher was told to, and that is the reason. */
+  /**
+   * The guest's liveness probe has failed: ends it as if the launcher was told to end, with that
+   * reason.
+   */
   async endLifeless(message: string): Promise<void> {
     // One that is being shut down may well no longer answer.
     if (!this.#asked) this.#lifeless = message;
@@ -81,7 +89,7 @@ export class GuestLife {
     this.#asked = true;
     const deadline = this.#clock.now() + this.#options.gracePeriodSeconds * 1_000;
     await this.#guest.markShutdown().catch((error: unknown) => this.#warn("status", error));
-    // A guest that is just being started is not there yet, and would end with the launcher at once.
+    // A guest that is just starting does not exist yet, and would end with the launcher at once.
     await this.#look();
     while (this.#guest.isSyncing && !this.#isAlive() && this.#clock.now() < deadline) {
       await this.#pause(syncInterval);
@@ -95,7 +103,7 @@ export class GuestLife {
     }
     while (!this.#isOver()) {
       this.#killed = true;
-      this.#options.log.warn("the guest has not shut down in its grace period and is killed");
+      this.#options.log.warn("the guest did not shut down within its grace period and is killed");
       await this.#try("kill", () => this.#guest.kill());
       await this.#look();
       if (!this.#isOver()) await this.#pause(retryInterval);
@@ -109,7 +117,7 @@ export class GuestLife {
     while (!controller.signal.aborted) {
       try {
         for await (const event of this.#guest.events({ signal: controller.signal })) {
-          // An event only says that it is time to look: the end of the launcher is the end of its guest.
+          // An event is only a reason to look: the end of the launcher is the end of its guest.
           if (event.kind === "status" && this.#hasEnded(event.status)) await this.#look();
         }
       } catch (error) {
@@ -137,14 +145,17 @@ export class GuestLife {
     }
   }
 
-  /** Whether nobody will start a guest any more. What is not known to be without a guest is left alone. */
+  /** Whether nobody will start a guest any more. If that is unknown, the launcher stays. */
   #isLate(idleSince: number): boolean {
     const { startTimeoutSeconds = 0 } = this.#options;
     if (startTimeoutSeconds === 0 || this.#hasLived || !this.#isOver()) return false;
     return this.#clock.now() - idleSince >= startTimeoutSeconds * 1_000;
   }
 
-  /** Asks for the status. Where that fails, that it lived is remembered; that it did not is no longer known. */
+  /**
+   * Asks for the status. If that fails, it stays known that the guest lived, but not that it did
+   * not.
+   */
   async #look(): Promise<void> {
     let isFresh = false;
     await this.#try("status", async () => {
@@ -210,7 +221,9 @@ export class GuestLife {
     return { ...guestEnd(facts), at: now().toISOString() };
   }
 
-  /** Waits, no longer than until the guest has ended. Nothing of it stays: a guest may live for years. */
+  /**
+   * Waits, but not beyond the end of the guest. Leaves nothing behind: a guest may live for years.
+   */
   async #pause(milliseconds: number): Promise<void> {
     if (!this.#settle) return;
     await new Promise<void>((resolve) => {

@@ -22,12 +22,12 @@ export interface HandoverOptions {
   readonly clock?: Clock;
 }
 
-/** Connections and messages that are taken at a time: the node agent is one, and asks once per interface. */
+/** Concurrent connections and messages: there is one node agent, and it asks once per interface. */
 const idleMs = 10_000;
 
 /**
- * Takes sockets that the node agent opened in the Pod's network, with a privilege that this process has
- * not, and answers the guest's DHCP and router requests on them.
+ * Receives sockets that the node agent opened in the Pod's network, with privileges that this
+ * process lacks, and answers the guest's DHCP and router requests on them.
  */
 export class HandoverServer implements AsyncDisposable {
   readonly #options: HandoverOptions;
@@ -59,7 +59,7 @@ export class HandoverServer implements AsyncDisposable {
     for (const server of this.#servers.values()) await server[Symbol.asyncDispose]();
   }
 
-  /** One connection at a time: there is one agent, and it says little. */
+  /** One connection at a time: there is one agent, and it sends little. */
   async #accept(connections: AsyncIterable<OwnedFd>): Promise<void> {
     try {
       for await (const connection of connections) await this.#answer(connection);
@@ -122,7 +122,7 @@ export class HandoverServer implements AsyncDisposable {
     }
   }
 
-  /** New sockets of a network take the place of the old ones. */
+  /** New sockets of a network replace the old ones. */
   async #start({ network, sockets, servers, identity }: Handover): Promise<void> {
     // Loaded on use: a guest without DHCP of ours does not pay for it.
     const { startGuestServers } = await import("@virtkit/network-setup/serve");
@@ -134,7 +134,7 @@ export class HandoverServer implements AsyncDisposable {
   }
 }
 
-/** The next message; undefined where there is none after all. */
+/** The next message; undefined if there is none after all. */
 function tryReceive(connection: OwnedFd): ReturnType<typeof receiveDescriptors> | undefined {
   try {
     return receiveDescriptors(connection, { maxBytes: handoverBytes, maxDescriptors: 3 });

@@ -23,13 +23,13 @@ export interface LauncherGuestOptions {
   /** UID of the VMI that the launcher was started for. */
   readonly uid: string;
   readonly now?: () => Date;
-  /** The checks that the launcher makes itself. */
+  /** The probes that the launcher runs itself. */
   readonly probes?: GuestProbes | undefined;
 }
 
 /**
- * A guest as its launcher serves it: the domain manager's, of one VMI only, and with what only the launcher
- * knows, that it has been told to end.
+ * A guest as its launcher serves it: the domain manager's, limited to one VMI, plus what only the
+ * launcher knows: that it has been told to end.
  */
 export class LauncherGuest implements GuestControl {
   readonly #control: GuestControl;
@@ -63,14 +63,14 @@ export class LauncherGuest implements GuestControl {
     return this.#syncs > 0;
   }
 
-  /** How often the guest was to be started or changed, whatever came of it. */
+  /** How often the guest was to be started or changed, regardless of the outcome. */
   get syncsBegun(): number {
     return this.#syncsBegun;
   }
 
   /**
-   * What is known of the guest's end: what it was told, whether it panicked, and what libvirt said of it
-   * before somebody had it forgotten.
+   * What is known about the guest's end: what it was told, whether it panicked, and libvirt's last
+   * report.
    */
   get endFacts(): Pick<GuestEndFacts, "told" | "panic"> & { readonly lastWords?: DomainStatus } {
     const lastWords = this.#lastWords;
@@ -82,14 +82,19 @@ export class LauncherGuest implements GuestControl {
     this.#end = end;
   }
 
-  /** Notes that the launcher was told to end, and tells everybody who listens. Does nothing the second time. */
+  /**
+   * Records that the launcher was told to end, and tells all subscribers. Does nothing the second
+   * time.
+   */
   async markShutdown(): Promise<void> {
     if (this.#shutdownRequestedAt !== undefined) return;
     this.#shutdownRequestedAt = this.#now().toISOString();
     this.announce(await this.status());
   }
 
-  /** Tells everybody who listens a status that the domain manager's own events may not have brought yet. */
+  /**
+   * Sends all subscribers a status that the domain manager's own events may not have brought yet.
+   */
   announce(status: DomainStatus): void {
     const at = this.#now().toISOString();
     this.#extra.push({ at, kind: "status", status: this.#marked(status) });
@@ -223,7 +228,7 @@ export class LauncherGuest implements GuestControl {
   }
 
   async #announceNow(): Promise<void> {
-    // Where the status cannot be had the next one says it.
+    // If the status is unavailable, the next one says it.
     await this.status().then(
       (status) => this.announce(status),
       () => {},

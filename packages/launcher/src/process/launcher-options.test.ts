@@ -23,7 +23,7 @@ const launch: Launch = {
   gate: () => false,
 };
 
-/** The line as the kubelet runs it: variables of the environment are put in. */
+/** The line as the kubelet runs it: with environment variables substituted. */
 const lineOf = (
   changes: Partial<Launch> = {},
   profile: LauncherProfile = virtkitLauncherProfile(),
@@ -38,7 +38,7 @@ const lineOf = (
   );
 };
 
-test("the Pod's command line is understood, all of it", () => {
+test("understands the Pod's whole command line", () => {
   expect(parseLauncherOptions(lineOf())).toEqual({
     name: "demo",
     namespace: "default",
@@ -71,27 +71,27 @@ test.each([
   [["--uid", ""], /--uid/],
   [["--grace-period-seconds", "1.5"], /--grace-period-seconds is "1.5"; give a whole number/],
   [["--grace-period-seconds", "-1"], /--grace-period-seconds/],
-])("%j is refused, and the option is named", (more, message) => {
+])("rejects %j and names the option", (more, message) => {
   expect(() => parseLauncherOptions([...lineOf(), ...more])).toThrow(message);
   expect(() => parseLauncherOptions([...lineOf(), ...more])).toThrow(
     expect.objectContaining({ code: "LAUNCHER_OPTION" }),
   );
 });
 
-test.each(["name", "namespace", "uid", "pod-uid"])("--%s must be there", (option) => {
+test.each(["name", "namespace", "uid", "pod-uid"])("requires --%s", (option) => {
   const line = lineOf();
   line.splice(line.indexOf(`--${option}`), 2);
   expect(() => parseLauncherOptions(line)).toThrow(`--${option} is missing`);
 });
 
-test("the names of the platform arrive as they were given", () => {
+test("passes on the platform's names", () => {
   const options = { group: "vm.example.com", directories: { share: "/run/$(POD_UID)$$" } };
   const profile = virtkitLauncherProfile({ names: names(options) });
   expect(parseLauncherOptions(lineOf({}, profile)).names).toEqual(options);
 });
 
 test.each(["", "7", "[]", '{"group":7}', '{"directories":[]}', '{"directories":{"share":""}}'])(
-  "--names %j is refused",
+  "rejects --names %j",
   (text) => {
     expect(() => parseLauncherOptions([...lineOf(), "--names", text])).toThrow(
       expect.objectContaining({ code: "LAUNCHER_OPTION", path: "--names" }),

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { NamesOptions } from "@virtkit/api/names";
 import { LauncherError } from "../launcher-error.ts";
 
-/** What a launcher's command line says. */
+/** The options of a launcher's command line. */
 export interface LauncherOptions {
   /** The VMI. */
   readonly name: string;
@@ -12,7 +12,7 @@ export interface LauncherOptions {
   readonly podUid: string;
   /** How long the guest may take to shut down before it is killed. */
   readonly gracePeriodSeconds: number;
-  /** How long the launcher waits for somebody to start a guest before it ends; 0 is for ever. */
+  /** How long the launcher waits for a guest to be started before it ends; 0 means forever. */
   readonly startTimeoutSeconds: number;
   readonly hookSidecars: number;
   readonly firmwareDirectory: string | undefined;
@@ -20,16 +20,16 @@ export interface LauncherOptions {
   readonly diskMemoryLimit: number;
   readonly hypervisor: string;
   readonly allowEmulation: boolean;
-  /** Whether the launcher stays after a failure, so that a person can look at it. */
+  /** Whether the launcher stays after a failure, so that a person can inspect it. */
   readonly keepAfterFailure: boolean;
   readonly libvirtLogFilters: string | undefined;
-  /** A folder with what libvirt found out about QEMU before, which saves seconds. */
+  /** A folder with cached capabilities of QEMU, which saves libvirt seconds. */
   readonly capabilitiesCache: string | undefined;
-  /** File that is told how it ended. */
+  /** File for the termination message. */
   readonly terminationMessage: string;
-  /** Whether the launcher makes the checks of the VMI's probes: where there is no kubelet to make them. */
+  /** Whether the launcher runs the VMI's probes, because there is no kubelet. */
   readonly runProbes: boolean;
-  /** What the platform calls things, where that is not what KubeVirt calls them. */
+  /** The platform's names, if they differ from KubeVirt's. */
   readonly names: NamesOptions;
   /** Path of libvirtd. */
   readonly libvirtd: string;

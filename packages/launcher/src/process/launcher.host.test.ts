@@ -37,7 +37,7 @@ const guestPid = (): number | undefined =>
 const daemonPid = (): number | undefined =>
   descendants(launcher.pid).find((pid) => commandOf(pid).includes("sbin/libvirtd"));
 
-/** Asks until it is answered: an agent's channel may close and open again at any time. */
+/** Asks until there is an answer: an agent's channel may close and open again at any time. */
 const inGuest = async (script: string): Promise<string> =>
   await until(`"${script}" in the guest`, async () => {
     const args = ["-c", script];
@@ -62,19 +62,19 @@ afterAll(async () => {
   await place?.[Symbol.asyncDispose]();
 });
 
-test("it is PID 1 of its namespace, and not root", () => {
+test("is PID 1 of its namespace, and not root", () => {
   const status = readFileSync(`/proc/${launcher.pid}/status`, "utf8");
   expect(status).toMatch(/^NSpid:.*\t1$/m);
   expect(status).toMatch(/^Uid:\t107\t107\t107\t107$/m);
 });
 
-test("it is ready when its socket has its second name, which only its user may open", () => {
+test("is ready when its socket has its second name, which only its user may open", () => {
   expect(existsSync(`${sockets()}/launcher-init-sock`)).toBe(false);
   const { mode, uid } = statSync(`${sockets()}/launcher-sock`);
   expect([mode & 0o777, uid]).toEqual([0o600, 107]);
 });
 
-test("it says what it is", async () => {
+test("describes itself", async () => {
   await client.ping();
   expect(await client.info()).toMatchObject({ versions: [1], vmi: vmiOf, servedNetworks: [] });
   expect(await client.status()).toMatchObject({ name: "default_demo", state: "Absent" });
@@ -83,7 +83,7 @@ test("it says what it is", async () => {
 test.each([
   ["another VMI", { ...syncRequest().mayRun.grant, vmiUid: "other" }],
   ["another Pod", { ...syncRequest().mayRun.grant, podUid: "other" }],
-])("a grant of %s starts nothing", async (_, grant) => {
+])("a grant for %s starts nothing", async (_, grant) => {
   const request = { ...syncRequest(), mayRun: MayRun.fromAgent(grant) };
   await expect(client.syncVmi(request, patience)).rejects.toMatchObject({
     code: "DOMAIN_NOT_GRANTED",
@@ -91,7 +91,7 @@ test.each([
   expect(guestPid()).toBeUndefined();
 });
 
-test("a VMI becomes a guest, and what happens comes as events", async () => {
+test("turns a VMI into a guest and reports it as events", async () => {
   expect(await client.syncVmi(syncRequest(), patience)).toMatchObject({ state: "Running" });
   expect(guestPid()).toBeDefined();
   await until("the guest's stages", () => {
@@ -105,7 +105,7 @@ test("the guest boots and its agent answers", async () => {
   expect(await inGuest("echo $((6*7))")).toBe("42");
 });
 
-test("the guest's serial console is a socket where the node agent looks for it", async () => {
+test("the guest's serial console is a socket at the place that the node agent expects", async () => {
   const path = `${place.run}/kubevirt-private/${vmiOf.uid}/virt-serial0`;
   const console = connect(path);
   const said = new Promise<string>((resolve) => {
@@ -121,7 +121,7 @@ test("the guest's serial console is a socket where the node agent looks for it",
   console.destroy();
 });
 
-test("a node agent reaches it and hands sockets over through its root, without following links", async () => {
+test("a node agent reaches it and hands over sockets through its root, without following links", async () => {
   using handle = ProcessHandle.open(launcher.pid);
   using root = handle.openRoot();
   using socket = root.resolve(names().sockets.launcher, "socket");
@@ -153,14 +153,14 @@ test("a node agent reaches it and hands sockets over through its root, without f
   await agent.close();
 });
 
-test("with a running guest it takes at most 80 MiB of memory", async () => {
+test("takes at most 80 MiB of memory with a running guest", async () => {
   for (let index = 0; index < 500; index++) await client.status();
   const { rss, anonymous } = memoryOf(launcher.pid);
   process.stdout.write(`launcher with a running guest: RSS ${rss} MiB, RssAnon ${anonymous} MiB\n`);
   expect(rss).toBeLessThanOrEqual(80);
 });
 
-test("orphans of its namespace do not stay as zombies", async () => {
+test("leaves no orphans of its namespace as zombies", async () => {
   const args = [
     `--pid=/proc/${launcher.pid}/ns/pid`,
     "sh",
@@ -194,7 +194,7 @@ test("libvirtd killed under a running guest: no guest is lost", async () => {
   expect(guestPid()).toBe(guest);
 });
 
-test("told to end, it has the guest shut down, says how that was, and goes when all have seen it", async () => {
+test("when told to end, shuts the guest down, reports the outcome, and ends when all have seen it", async () => {
   launcher.signal("SIGTERM");
   const last = await until("the last status", () => {
     const statuses = seen.flatMap((event) => (event.kind === "status" ? event.status : []));
@@ -220,7 +220,7 @@ test("told to end, it has the guest shut down, says how that was, and goes when 
   });
 });
 
-test("nothing of it is left behind", async () => {
+test("leaves nothing behind", async () => {
   await client.closed;
   await following;
   expect(existsSync(`/proc/${launcher.pid}`)).toBe(false);

@@ -17,7 +17,7 @@ function temporary(): string {
   return path;
 }
 
-test("libvirt's places are those of the Pod's environment, or KubeVirt's", () => {
+test("libvirt's directories are those of the Pod's environment, or KubeVirt's", () => {
   expect(libvirtdHome({}, "/p")).toMatchObject({
     socket: "/var/run/libvirt/libvirt-sock",
     config: "/p",
@@ -30,12 +30,12 @@ test("libvirt's places are those of the Pod's environment, or KubeVirt's", () =>
   );
 });
 
-test("what a guest and QEMU write goes into files of a bounded size", () => {
+test("output of guest and QEMU goes into files of limited size", () => {
   expect(qemuConfig()).toContain('stdio_handler = "logd"\n');
   expect(virtlogdConfig()).toContain("max_size = 2097152\nmax_backups = 3\n");
 });
 
-test("nobody but the launcher's user reaches libvirt, and QEMU has no cgroups of its own", () => {
+test("only the launcher's user reaches libvirt, and QEMU has no cgroups of its own", () => {
   const config = libvirtdConfig("u", { libvirtLogFilters: '1:qemu "x"' });
   expect(config).toContain("listen_tcp = 0\n");
   expect(config).toContain('unix_sock_rw_perms = "0700"\n');
@@ -47,7 +47,7 @@ test("nobody but the launcher's user reaches libvirt, and QEMU has no cgroups of
   );
 });
 
-test("QEMU takes the certificate of a migration from a folder that only its user reads, and asks its peer for one", async () => {
+test("QEMU takes a migration's certificate from a folder that only its user can read, and requires one of its peer", async () => {
   const root = temporary();
   const home = libvirtdHome({ XDG_RUNTIME_DIR: `${root}/run` }, `${root}/private`);
   const migrationTls = `${root}/private/tls`;
@@ -60,7 +60,7 @@ test("QEMU takes the certificate of a migration from a folder that only its user
   expect(qemuConfig()).not.toContain("tls");
 });
 
-test("the files can be written again and again, and the host stays the same", async () => {
+test("writes the files repeatedly without changing the host UUID", async () => {
   const root = temporary();
   const seed = join(root, "seed");
   mkdirSync(seed);
@@ -77,7 +77,7 @@ test("the files can be written again and again, and the host stays the same", as
   expect(readFileSync(cache, "utf8")).toBe("probed");
 });
 
-test("a folder of capabilities that is not there costs nothing but time", async () => {
+test("a missing folder of capabilities only costs time", async () => {
   const root = temporary();
   const home = libvirtdHome({ XDG_RUNTIME_DIR: `${root}/run` }, `${root}/private`);
   await writeLibvirtdFiles(home, {

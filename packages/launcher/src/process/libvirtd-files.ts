@@ -2,7 +2,7 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { realRandom } from "@virtkit/api/random";
 import type { LauncherOptions } from "./launcher-options.ts";
 
-/** Where a libvirtd in session mode has its things, by the variables that it finds them with. */
+/** The directories of a libvirtd in session mode, by its environment variables. */
 export interface LibvirtdHome {
   readonly runtime: string;
   readonly cache: string;
@@ -63,9 +63,10 @@ export function libvirtdConfig(
 }
 
 /**
- * `virtlogd.conf`. All that a guest writes on its serial console, and QEMU to its standard error, goes through
- * this daemon into files that are rotated: a guest that writes without end fills four of them and no more.
- * libvirtd starts it when a guest starts; it outlives libvirtd and the launcher, so that nothing is lost with them.
+ * `virtlogd.conf`. Everything that a guest writes to its serial console, and QEMU to its standard
+ * error, goes through this daemon into files that are rotated: a guest that writes without end
+ * fills four of them and no more. libvirtd starts it when a guest starts; it outlives libvirtd and
+ * the launcher, so that nothing is lost with them.
  */
 export function virtlogdConfig(): string {
   return settings({
@@ -84,14 +85,20 @@ export const logFileBackups = 3;
 export interface QemuFolders {
   /** File systems that all nodes see. */
   readonly sharedFilesystems?: readonly string[];
-  /** Where the node agent puts the certificate of a migration for as long as that takes. Default: no migration is encrypted. */
+  /**
+   * Where the node agent puts a migration's certificate while it runs. Default: no migration is
+   * encrypted.
+   */
   readonly migrationTls?: string;
 }
 
-/** `qemu.conf`: what the Pod does already, libvirt does not. No cgroups or namespaces of its own. */
+/**
+ * `qemu.conf`: libvirt does not repeat what the Pod already does. No cgroups or namespaces of its
+ * own.
+ */
 export function qemuConfig({ sharedFilesystems = [], migrationTls }: QemuFolders = {}): string {
   return settings({
-    // Else QEMU writes the files itself, and they grow for as long as the guest likes.
+    // Otherwise QEMU writes the files itself, and they grow without limit.
     stdio_handler: "logd",
     security_driver: "none",
     namespaces: [],
@@ -117,9 +124,9 @@ function settings(values: Readonly<Record<string, string | number | readonly str
 }
 
 /**
- * Makes the folders and the configuration of libvirtd. Safe to repeat: a host UUID that was chosen once
- * stays. What libvirt knows of QEMU is copied in unless it is there; a folder that cannot be read costs
- * seconds, not the start.
+ * Creates the folders and the configuration of libvirtd. Safe to repeat: a host UUID that was
+ * chosen once stays. Cached capabilities of QEMU are copied unless they exist; an unreadable folder
+ * costs seconds, not the start.
  */
 export async function writeLibvirtdFiles(
   home: LibvirtdHome,
@@ -135,7 +142,7 @@ export async function writeLibvirtdFiles(
   ]) {
     await mkdir(path, { recursive: true });
   }
-  // libvirtd does not start where it is missing. Only QEMU's own user has anything to read there.
+  // libvirtd does not start if it is missing. Only QEMU's own user has anything to read there.
   if (folders.migrationTls) await mkdir(folders.migrationTls, { recursive: true, mode: 0o700 });
   await copyCapabilities(
     `${home.cache}/libvirt/qemu/cache/capabilities`,

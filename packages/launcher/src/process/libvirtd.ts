@@ -20,12 +20,12 @@ export interface LibvirtdOptions {
 
 const firstDelay = 1_000;
 const lastDelay = 30_000;
-/** What a daemon that was asked to end may take before it is made to. */
+/** How long a daemon that was asked to end may take before it is killed. */
 const endTimeout = 5_000;
 
 /**
- * A libvirtd that is started again whenever it ends. Its guests are not its children in any sense that
- * matters: they run on while it is away, and it finds them again.
+ * A libvirtd that is restarted whenever it ends. Its guests do not depend on it: they keep running
+ * while it is away, and it finds them again.
  */
 export class Libvirtd implements AsyncDisposable {
   readonly #options: LibvirtdOptions;
@@ -47,8 +47,8 @@ export class Libvirtd implements AsyncDisposable {
   }
 
   /**
-   * Starts the daemon; resolves when the program runs, which is before it takes connections. One that an
-   * earlier launcher left behind is ended first, for two cannot have the same guests.
+   * Starts the daemon; resolves when the program runs, which is before it accepts connections. Ends
+   * a daemon that an earlier launcher left behind, because two cannot have the same guests.
    */
   async start(): Promise<void> {
     await this.#endLeftover();
@@ -104,7 +104,7 @@ export class Libvirtd implements AsyncDisposable {
     if (pid === undefined || Number(pid) === process.pid) return;
     try {
       using leftover = ProcessHandle.open(Number(pid));
-      // A pid file outlives its process, and the pid may be anybody's by now.
+      // A pid file outlives its process, and the pid may belong to any process by now.
       if (leftover.read("comm").trim() !== "libvirtd") return;
       this.#options.log.info({ pid: Number(pid) }, "ends the libvirtd of an earlier launcher");
       leftover.signal(15);

@@ -23,7 +23,7 @@ function temporary(): string {
   return path;
 }
 
-test("the launcher's log and those of TPM emulators are trimmed once a second, and no others", async () => {
+test("trims the launcher's log and those of TPM emulators once a second, and no others", async () => {
   const folder = temporary();
   const [own, tpm, qemu] = ["launcher.log", "default_demo-swtpm.log", "default_demo.log"].map(
     (name) => join(folder, name),
@@ -45,7 +45,7 @@ test("the launcher's log and those of TPM emulators are trimmed once a second, a
   expect(statSync(own).size).toBeGreaterThan(flood.length);
 });
 
-test("a link in the folder is not followed, and a folder that is missing is no failure", async () => {
+test("does not follow a link in the folder, and ignores a missing folder", async () => {
   const folder = temporary();
   const victim = join(temporary(), "victim");
   writeFileSync(victim, flood);

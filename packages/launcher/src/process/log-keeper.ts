@@ -7,7 +7,7 @@ import { type TrimOptions, trimLog } from "./trim-log.ts";
 export interface LogKeeperOptions {
   /** Descriptors of this process's own log. */
   readonly own?: readonly number[];
-  /** The folder where libvirt has TPM emulators write what they have to say. */
+  /** The folder to which TPM emulators log. */
   readonly folder: string;
   readonly limits?: TrimOptions;
   readonly clock?: Clock;
@@ -17,9 +17,9 @@ const defaults: TrimOptions = { mostBytes: 4 * 1024 * 1024, keptBytes: 1024 * 10
 const interval = 1_000;
 
 /**
- * Once a second, cuts what has grown too long of logs that a guest can have written to and that nobody
- * rotates: that of the launcher and of libvirtd where it is a file, as in local mode, and those of TPM
- * emulators. The console's and QEMU's are virtlogd's. Ends with its disposal.
+ * Once a second, trims logs that a guest can cause to grow and that nobody rotates: those of the
+ * launcher and libvirtd if they are files, as in local mode, and those of TPM emulators. virtlogd
+ * handles the console's and QEMU's. Ends with its disposal.
  */
 export function keepLogsSmall(options: LogKeeperOptions): Disposable {
   const { own = [1, 2], folder, limits = defaults, clock = realClock } = options;

@@ -14,14 +14,14 @@ test("a line is one JSON object", () => {
   ]);
 });
 
-test("a line that cannot be written is lost, and nothing else", () => {
+test("loses only the line that cannot be written", () => {
   const log = jsonLog(() => {
     throw new Error("EAGAIN");
   });
   expect(() => log.info("x")).not.toThrow();
 });
 
-test("a defect is told by its place and without its text", () => {
+test("logs the place of a defect without its text", () => {
   const where = whereOf(new TypeError("the password is\n    hunter2"));
   expect(where).toMatch(/^TypeError\nat .*log\.test\.ts/);
   expect(where).not.toContain("hunter2");

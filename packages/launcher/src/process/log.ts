@@ -2,8 +2,8 @@ import { wallTime } from "@virtkit/api/clock";
 import { type Log, type LogDetails, silentLog } from "@virtkit/api/observe";
 
 /**
- * One JSON object a line: what a cluster's log collector reads. A line that cannot be written is lost; what
- * is said at the level `debug` is left out.
+ * One JSON object per line, for a cluster's log collector. A line that cannot be written is lost;
+ * the level `debug` is left out.
  */
 export function jsonLog(write: (line: string) => void, now: () => Date = wallTime): Log {
   const at =
@@ -20,7 +20,9 @@ export function jsonLog(write: (line: string) => void, now: () => Date = wallTim
   return { debug: silentLog.debug, info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Where a defect is: its kind and the lines of the code, without its text, which may hold anything. */
+/**
+ * Where a defect is: its kind and the lines of code, without its text, which may contain anything.
+ */
 export function whereOf(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const frames = error.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];

@@ -6,14 +6,14 @@ import { jsonLog, whereOf } from "./log.ts";
 import { runLauncher } from "./run-launcher.ts";
 
 /**
- * The program: reads the command line, runs until the guest has ended or the signal is aborted, and returns
- * the exit code: 0, 1 where the launcher failed, 2 where its command line is not understood.
+ * The program: reads the command line, runs until the guest has ended or the signal is aborted, and
+ * returns the exit code: 0, 1 if the launcher failed, 2 if its command line is invalid.
  */
 export async function main(line: readonly string[], signal: AbortSignal): Promise<number> {
-  // Synchronous, so that the last words of a process that ends are not lost.
+  // Synchronous, so that the last lines of an ending process are not lost.
   const log = jsonLog((text) => writeSync(2, text));
   surviveDefects(log);
-  // A launcher that waits for a signal and nothing else would otherwise count as having nothing to do.
+  // Otherwise a launcher that only waits for a signal would count as having nothing to do.
   const staying = setInterval(() => {}, 1 << 30);
   try {
     return await runLauncher(parseLauncherOptions(line), { log, createControl, signal });
@@ -26,8 +26,8 @@ export async function main(line: readonly string[], signal: AbortSignal): Promis
 }
 
 /**
- * The end of PID 1 is the end of its guest. A defect in one path of the code must not be that: it is logged,
- * and what is true of the guest is read from libvirt anew each time in any case.
+ * The end of PID 1 is the end of its guest. A defect in one code path must not cause that: it is
+ * logged, and the guest's state is read from libvirt anew each time in any case.
  */
 function surviveDefects(log: Log): void {
   const survive = (error: unknown): void =>

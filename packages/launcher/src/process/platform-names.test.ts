@@ -154,12 +154,12 @@ function stages(options: NamesOptions): Readonly<Record<string, string>> {
 describe("under another group, other prefixes and directories", () => {
   const found = stages(renamed);
 
-  test.each(Object.keys(found))("nothing of KubeVirt's names is left: %s", (stage) => {
+  test.each(Object.keys(found))("leaves nothing of KubeVirt's names: %s", (stage) => {
     const text = known.reduce((rest, each) => rest.replace(each, ""), found[stage] ?? "");
     expect(text.match(/.{0,60}kubevirt.{0,60}/gi) ?? []).toEqual([]);
   });
 
-  test("the VMI is allowed, and its annotations are understood", () => {
+  test("admits the VMI and understands its annotations", () => {
     expect(found["admission"]).toContain('"allowed":true');
     expect(found["domain"]).toContain("/run/vm-ephemeral/ignition-data/default/demo/data.ign");
     expect(found["domain"]).toContain('<pcihole64 unit="KiB">0</pcihole64>');

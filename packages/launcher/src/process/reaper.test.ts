@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { startReaper } from "./reaper.ts";
 
-test("children of our own are left to Node, however they were started", async () => {
+test("leaves our own children to Node, however they were started", async () => {
   const reaped: unknown[] = [];
   using _reaper = startReaper((orphans) => reaped.push(...orphans));
   const child = spawn("true");

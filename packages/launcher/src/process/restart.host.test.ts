@@ -9,7 +9,10 @@ import {
   until,
 } from "../testing/launcher-fixture.ts";
 
-/** A guest whose first process sleeps: it knows no power button and has no agent, so it obeys nobody. */
+/**
+ * A guest whose first process sleeps: it has no power button driver and no agent, so it ignores
+ * requests.
+ */
 const deaf = "rdinit=/bin/sleep -- 1000000";
 const patience = { timeout: 100_000 };
 const graceSeconds = 7;
@@ -32,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => await place?.[Symbol.asyncDispose]());
 
-test("a launcher that is killed and started again finds its guest", async () => {
+test("a launcher that is killed and restarted finds its guest", async () => {
   const before = await launcher.connect();
   await before.syncVmi(syncRequest(deaf), patience);
   const [guest, daemon] = [
@@ -61,7 +64,7 @@ test("a launcher that is killed and started again finds its guest", async () => 
   expect(now).not.toBe(daemon);
 });
 
-test("a guest that does not shut down in its grace period is killed", async () => {
+test("kills a guest that does not shut down in its grace period", async () => {
   const client = await launcher.connect();
   onTestFinished(async () => await client.close());
   const asked = Date.now();
@@ -87,7 +90,7 @@ test("a guest that does not shut down in its grace period is killed", async () =
   expect(await inside("sbin/libvirtd")).toBe("");
 });
 
-test("a launcher that fails says why, and stays where it was told to", async () => {
+test("a failed launcher says why, and stays if it was told to", async () => {
   const args = ["--libvirtd", "/nowhere/libvirtd", "--keep-after-failure"];
   const failing = await place.start({ args });
   await until("the failure", () => failing.log().includes("stays after the failure") || undefined);
@@ -100,7 +103,7 @@ test("a launcher that fails says why, and stays where it was told to", async () 
   expect(await failing.exit).toBe(1);
 });
 
-test("as root, or with a command line that it does not understand, it does not start", async () => {
+test("does not start as root, or with an invalid command line", async () => {
   const program = new URL("../../bin/virtkit-launcher.js", import.meta.url).pathname;
   const line = ["--name", "a", "--namespace", "b", "--uid", "c", "--pod-uid", "d"];
   const nowhere = ["--termination-message", "/dev/null"];

@@ -25,7 +25,7 @@ import { keepLogsSmall } from "./log-keeper.ts";
 import { startReaper } from "./reaper.ts";
 import { type Ending, leaveTerminationMessage } from "./termination-message.ts";
 
-/** What stands for the world in {@link runLauncher}. */
+/** The environment of {@link runLauncher}. */
 export interface LauncherWorld {
   readonly log: Log;
   readonly metrics?: Metrics;
@@ -42,12 +42,12 @@ export interface LauncherWorld {
 const libvirtdTimeout = 120_000;
 /** Names of QEMU's processes: `qemu-system-x86`, `qemu-kvm`, `kvm`. */
 const qemuNames = /^(qemu|kvm)/;
-/** How long an ended guest is kept for the node agent to see and to delete. KubeVirt's. */
+/** How long an ended guest is kept for the node agent to see and delete. As in KubeVirt. */
 const deleteTimeout = 15_000;
 
 /**
- * Runs one guest's launcher to its end and returns the exit code: 0 after a guest that ended, however that
- * was, and after one that never came; 1 where the launcher itself failed. Leaves a termination message.
+ * Runs one guest's launcher to its end and returns the exit code: 0 after a guest that ended in any
+ * way, or that was never started; 1 if the launcher itself failed. Leaves a termination message.
  */
 export async function runLauncher(options: LauncherOptions, world: LauncherWorld): Promise<number> {
   let qemuSignal: string | undefined;
@@ -137,7 +137,8 @@ async function live(
   await channel.ready();
   log.info({ vmi: `${options.namespace}/${options.name}`, uid: options.uid }, "ready");
   const ending = await life.ended;
-  // At once, not only when the launcher ends: whoever ends it now still finds out how its guest ended.
+  // At once, not only when the launcher ends: even if it is killed now, it is known how its guest
+  // ended.
   await leaveMessage(options, ending, log);
   if (ending.how !== "never-ran") await deletedOrLate(guest, clock, log);
   return ending;
@@ -149,14 +150,14 @@ function refuseRoot(): void {
   throw new LauncherError("LAUNCHER_OPTION", "the launcher runs as root; start it as uid 107");
 }
 
-/** A guest that was to be changed by a hook must not run without it. */
+/** A guest that needs a hook must not run without it. */
 function refuseHooks({ hookSidecars }: LauncherOptions): void {
   if (hookSidecars === 0) return;
-  const text = `--hook-sidecars is ${hookSidecars}, and this launcher calls no hooks yet; remove them from the VMI`;
+  const text = `--hook-sidecars is ${hookSidecars}, but this launcher does not call hooks yet; remove them from the VMI`;
   throw new LauncherError("LAUNCHER_OPTION", text, { path: "--hook-sidecars" });
 }
 
-/** Every look at the own host name would otherwise wait ten seconds for a name server. */
+/** Otherwise every lookup of the own host name would wait ten seconds for a name server. */
 async function checkHostName(log: Log): Promise<void> {
   const name = hostname();
   // A file that is not there names nobody, which is told below.
@@ -184,7 +185,10 @@ async function makeDirectories(
   for (const path of wanted) await mkdir(path, { recursive: true });
 }
 
-/** A connection to libvirtd, as soon as it takes one; undefined where the launcher is told to end before that. */
+/**
+ * A connection to libvirtd, as soon as it accepts one; undefined if the launcher is told to end
+ * before that.
+ */
 async function connected(
   home: LibvirtdHome,
   { clock, ...observers }: Observers & { readonly clock: Clock },
@@ -211,7 +215,10 @@ async function connected(
   throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
 }
 
-/** A connection of one migration. What it held in libvirt went with it where it is made anew; the state then decides. */
+/**
+ * A connection of one migration. If it is reopened, what it held in libvirt is gone; the state then
+ * decides.
+ */
 async function ownConnection(
   { socket }: LibvirtdHome,
   around: Observers & { readonly clock: Clock },
@@ -235,7 +242,7 @@ function describeLauncher(
   };
 }
 
-/** The release of this package, from its own package.json; `unknown` where that is not there. */
+/** The release of this package, from its own package.json; `unknown` if that is not there. */
 function release(): string {
   try {
     const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");

@@ -7,7 +7,7 @@ import { leaveTerminationMessage, terminationMessage } from "./termination-messa
 
 const status = { state: "Crashed", reason: "Panicked" } as DomainStatus;
 
-test("people read a sentence, programs a line of JSON", () => {
+test("has a sentence for people and a line of JSON for programs", () => {
   expect(terminationMessage({ how: "guest-ended", status })).toBe(
     'The guest ended by itself.\n{"how":"guest-ended","state":"Crashed","reason":"Panicked"}\n',
   );
@@ -18,19 +18,19 @@ test("people read a sentence, programs a line of JSON", () => {
   expect(JSON.parse(`{${json}`)).toEqual({ how: "launcher-failed", error: "no\nlibvirtd" });
 });
 
-test("how the guest ended is in it", () => {
+test("contains how the guest ended", () => {
   const end = { kind: "Killed", message: "x".repeat(600), at: "2026-01-01T00:00:00.000Z" } as const;
   const [text, json = ""] = terminationMessage({ how: "guest-ended", status, end }).split("\n");
   expect(text).toMatch(/^The guest ended: x+\.$/);
   expect(JSON.parse(json)).toMatchObject({ end: { ...end, message: "x".repeat(512) } });
 });
 
-test("it is never longer than the kubelet takes", () => {
+test("is never longer than the kubelet accepts", () => {
   const long = terminationMessage({ how: "launcher-failed", error: "\u0001".repeat(10_000) });
   expect(Buffer.byteLength(long)).toBeLessThanOrEqual(4_096);
 });
 
-test("it replaces an older one, and a place that is missing is no failure", async () => {
+test("replaces an older one, and ignores a missing place", async () => {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-message-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, "log");

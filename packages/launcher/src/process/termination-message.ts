@@ -3,7 +3,7 @@ import type { DomainStatus, GuestEnd } from "@virtkit/domain-manager";
 
 /** How a guest's life in a launcher ended. */
 export interface Ending {
-  /** Whether the guest had to be killed, and by whom that was asked. */
+  /** Whether the guest had to be killed, and who asked for that. */
   readonly how:
     | "guest-ended"
     | "shut-down"
@@ -12,13 +12,13 @@ export interface Ending {
     | "never-ran"
     | "launcher-failed";
   readonly status?: DomainStatus | undefined;
-  /** Where there was a guest: how it ended. */
+  /** If there was a guest: how it ended. */
   readonly end?: GuestEnd;
   /** Why the launcher failed, or the last check of the liveness probe. */
   readonly error?: string | undefined;
 }
 
-/** The kubelet takes 4096 bytes. */
+/** The kubelet accepts 4096 bytes. */
 const most = 4_096;
 
 const sentences: Readonly<Record<Ending["how"], string>> = {
@@ -30,7 +30,7 @@ const sentences: Readonly<Record<Ending["how"], string>> = {
   "launcher-failed": "The launcher failed.",
 };
 
-/** What people and programs read in the Pod's status: one line of text, one of JSON. */
+/** The message for people and programs in the Pod's status: one line of text, one of JSON. */
 export function terminationMessage({ how, status, end, error }: Ending): string {
   const facts = {
     how,
@@ -45,11 +45,12 @@ export function terminationMessage({ how, status, end, error }: Ending): string 
   return message.length <= most ? message.toString() : `${sentences[how]}\n`;
 }
 
-/** Leaves the message where the kubelet looks for it; a place that is missing is no failure. */
+/** Leaves the message where the kubelet looks for it; a missing place is not a failure. */
 export async function leaveTerminationMessage(path: string, ending: Ending): Promise<boolean> {
   try {
     const { O_WRONLY, O_TRUNC, O_CREAT } = constants;
-    // Where the kubelet made no file nobody reads one, and a plain file in /dev is a trap for later.
+    // If the kubelet created no file, nobody reads one, and a plain file in /dev is a trap for
+    // later.
     const create = path.startsWith("/dev/") ? 0 : O_CREAT;
     await writeFile(path, terminationMessage(ending), { flag: O_WRONLY | O_TRUNC | create });
     return true;

@@ -22,7 +22,7 @@ function write(fd: number, count: number, from = 0): void {
   for (let i = from; i < from + count; i++) writeSync(fd, `line ${i}\n`);
 }
 
-test("a log that is written without end stays below its bound, with whole lines up to the newest", () => {
+test("an endless log stays below its limit, with whole lines up to the newest", () => {
   const { file, fd } = log("a+");
   for (let i = 0; i < 100; i++) {
     write(fd, 50, i * 50);
@@ -34,13 +34,13 @@ test("a log that is written without end stays below its bound, with whole lines 
   expect(lines.every((line) => /^line \d+$/.test(line))).toBe(true);
 });
 
-test("control: without it the log passes the bound", () => {
+test("control: without it the log exceeds the limit", () => {
   const { file, fd } = log("a+");
   write(fd, 5000);
   expect(readFileSync(file).length).toBeGreaterThan(limits.mostBytes);
 });
 
-test("another process that appends goes on at the new end", () => {
+test("another process that appends continues at the new end", () => {
   const { file, fd } = log("a+");
   const other = openSync(file, "a");
   write(other, 200);
@@ -50,7 +50,7 @@ test("another process that appends goes on at the new end", () => {
   expect(readFileSync(file, "utf8")).toMatch(/^(line \d+\n)+after\n$/);
 });
 
-test.each(["a", "r+"])("a file that is open as %s is left alone", (flags) => {
+test.each(["a", "r+"])("leaves alone a file that is open as %s", (flags) => {
   const { file, fd } = log(flags);
   write(fd, 200);
   const before = readFileSync(file);
@@ -58,7 +58,7 @@ test.each(["a", "r+"])("a file that is open as %s is left alone", (flags) => {
   expect(readFileSync(file)).toEqual(before);
 });
 
-test("a small log, and what is no file, are left alone", () => {
+test("leaves a small log alone, and what is not a file", () => {
   const { fd } = log("a+");
   write(fd, 10);
   expect(trimLog(fd, limits)).toBe(false);

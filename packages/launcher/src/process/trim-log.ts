@@ -4,7 +4,7 @@ import { fstatSync, ftruncateSync, readFileSync, readSync, writeSync } from "nod
 export interface TrimOptions {
   /** Size beyond which a log is trimmed. */
   readonly mostBytes: number;
-  /** How much of its newest is kept. */
+  /** How much of the newest content is kept. */
   readonly keptBytes: number;
 }
 
@@ -13,9 +13,10 @@ const accessMode = 0o3;
 const readsAndWrites = 0o2;
 
 /**
- * Cuts the oldest lines off a log that others write to as well, and returns whether it did. In place, for
- * whoever writes keeps its descriptor; what another process writes in the moment between is lost. Only a file
- * that is open for reading and appending is touched: of any other the writers would go on behind the end.
+ * Removes the oldest lines of a log that others also write to, and returns whether it did. It works
+ * in place, because writers keep their descriptors; what another process writes in between is lost.
+ * Only touches a file that is open for reading and appending: otherwise the writers would continue
+ * beyond the new end.
  */
 export function trimLog(fd: number, { mostBytes, keptBytes }: TrimOptions): boolean {
   const stat = fstatSync(fd);

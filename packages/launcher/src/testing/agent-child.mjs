@@ -1,5 +1,5 @@
-// A node agent in a process of its own, so that a test can kill it: it holds its side's proxy, plans by the VMI's
-// status and by what the launcher says, and swaps the grant. Its parent plays the API server. Started again it has no
+// A node agent in its own process, so that a test can kill it. It runs its side's proxy, plans according to the VMI's
+// status and the launcher's report, and swaps the grant. Its parent plays the API server. After a restart it has no
 // memory: what it does follows from the launcher, the VMI and the grant.
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -38,7 +38,10 @@ const store = {
   swap: async ({ version }, next) => await api("swap", { version, next }),
 };
 
-/** What the launcher says of this migration; undefined where it has not begun there. @param {Launcher} launcher @param {string} migrationUID */
+/**
+ * What the launcher reports about this migration; undefined if it has not begun there. @param {Launcher}
+ * launcher @param {string} migrationUID
+ */
 async function reportOf(launcher, migrationUID) {
   try {
     return await launcher.followMigration({ migrationUID, after: 0 });

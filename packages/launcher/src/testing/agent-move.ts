@@ -13,7 +13,7 @@ import { holderOn } from "./joined-move.ts";
 import { domain, type JoinedNode } from "./joined-nodes.ts";
 import { MemoryGuest } from "./memory-guest.ts";
 
-/** What a move with agents in processes of their own is made of. */
+/** The parts of a move with agents in their own processes. */
 export interface AgentMoveParts {
   readonly number: number;
   readonly nodes: readonly [JoinedNode, JoinedNode];
@@ -23,7 +23,10 @@ export interface AgentMoveParts {
   readonly claimed: Claimed;
 }
 
-/** Where a launcher is to stand still, as `target domainMigrateFinish.after`, or what is lost on the way. */
+/**
+ * Where a launcher stops, such as `target domainMigrateFinish.after`, or what is lost
+ * on the way.
+ */
 export interface AgentMoveOptions {
   readonly holdAt?: string;
   /** The source's launcher decides, its message is lost, and its agent ends before it can tell anybody. */
@@ -35,7 +38,7 @@ export class AgentMove implements AsyncDisposable {
   readonly api: AgentApi;
   readonly source: JoinedNode;
   readonly target: JoinedNode;
-  /** Resolves when a launcher stands where it is held. */
+  /** Resolves when a launcher has stopped where it is held. */
   readonly held: Promise<void>;
   readonly #configs: Record<MigrationSide, AgentConfig>;
   readonly #options: AgentMoveOptions;
@@ -104,7 +107,7 @@ export class AgentMove implements AsyncDisposable {
     return move;
   }
 
-  /** Starts an agent, or starts it again: it knows nothing of before. */
+  /** Starts or restarts an agent; it knows nothing of its predecessor. */
   startAgent(side: MigrationSide, diesAtDecision?: string): AgentProcess {
     const { network } = this[side];
     const agent = new AgentProcess(network, { ...this.#configs[side], diesAtDecision }, this.api);
@@ -118,7 +121,7 @@ export class AgentMove implements AsyncDisposable {
     return found;
   }
 
-  /** Lets the launcher go on. */
+  /** Lets the launcher continue. */
   go(): void {
     this.#go();
   }
@@ -143,7 +146,7 @@ export class AgentMove implements AsyncDisposable {
     });
   }
 
-  /** Stands still before or after one call of libvirt. */
+  /** Stops before or after one libvirt call. */
   #holding(libvirt: Libvirt, side: MigrationSide): Libvirt {
     const call = async (name: string, ...rest: readonly unknown[]): Promise<unknown> => {
       await this.#hold(`${side} ${name}.before`);
@@ -219,7 +222,7 @@ function socketsFor(
   };
 }
 
-/** As the controller leaves it when the target's Pod is there. */
+/** As the controller leaves it when the target's Pod exists. */
 function movingVmi(
   vmi: VirtualMachineInstance,
   sourceNode: string,

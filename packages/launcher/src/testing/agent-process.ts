@@ -12,7 +12,7 @@ import type { MigrationReport, ReceiveRequest } from "../migration/migration-ver
 
 const script = fileURLToPath(new URL("./agent-child.mjs", import.meta.url));
 
-/** What a node agent needs to know of one migration. */
+/** What a node agent needs to know about one migration. */
 export interface AgentConfig {
   readonly side: MigrationSide;
   readonly node: string;
@@ -29,7 +29,7 @@ export interface AgentConfig {
     readonly [name in "serve" | "in" | "asks" | "peer" | "proxied" | "out" | "answers"]: string;
   };
   readonly receive: Pick<ReceiveRequest, "domain" | "guest">;
-  /** It ends at the first sight of this decision, before anybody else knows of it. */
+  /** It ends as soon as it sees this decision, before anybody else knows it. */
   readonly diesAtDecision?: string | undefined;
 }
 
@@ -99,7 +99,7 @@ export class AgentProcess implements AsyncDisposable {
       });
       void this.#exit.then(() => reject(new Error("the agent has ended")));
     });
-    // Whoever kills it does not wait for it.
+    // A test that kills it does not wait for it.
     this.ended.catch(() => {});
     this.#send({ start: config });
   }

@@ -2,32 +2,40 @@ import { chmodSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { Transform } from "node:stream";
 
-/** A socket that leads to another one, until it is broken. */
+/** A socket that leads to another one, until it is broken or blocked. */
 export class BreakableStream implements Disposable {
-  readonly #server: Server;
+  readonly #from: string;
+  readonly #to: string;
   readonly #sockets = new Set<Socket>();
-  /** Bytes a second that pass. */
+  #server: Server | undefined;
+  /** Bytes per second that pass. */
   limit: number = Number.POSITIVE_INFINITY;
 
   private constructor(from: string, to: string) {
-    this.#server = createServer((near) => {
-      const far = connect({ path: to });
+    this.#from = from;
+    this.#to = to;
+  }
+
+  static async open(from: string, to: string): Promise<BreakableStream> {
+    const stream = new BreakableStream(from, to);
+    await stream.#listen();
+    return stream;
+  }
+
+  async #listen(): Promise<void> {
+    rmSync(this.#from, { force: true });
+    const server = createServer((near) => {
+      const far = connect({ path: this.#to });
       for (const socket of [near, far]) {
         this.#sockets.add(socket);
         socket.on("error", () => this.#end(near, far)).on("close", () => this.#end(near, far));
       }
       near.pipe(this.#throttle()).pipe(far).pipe(near);
     });
-    this.#server.listen(from);
-  }
-
-  static async open(from: string, to: string): Promise<BreakableStream> {
-    rmSync(from, { force: true });
-    const stream = new BreakableStream(from, to);
-    await new Promise((resolve) => stream.#server.once("listening", resolve));
+    this.#server = server.listen(this.#from);
+    await new Promise((resolve) => server.once("listening", resolve));
     // QEMU is another user.
-    chmodSync(from, 0o777);
-    return stream;
+    chmodSync(this.#from, 0o777);
   }
 
   /** Breaks what is connected now. */
@@ -35,9 +43,16 @@ export class BreakableStream implements Disposable {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Breaks all connections and stops listening; or listens again. */
+  async block(isBlocked: boolean): Promise<void> {
+    if (isBlocked) this[Symbol.dispose]();
+    else await this.#listen();
+  }
+
   [Symbol.dispose](): void {
     this.break();
-    this.#server.close();
+    this.#server?.close();
+    this.#server = undefined;
   }
 
   #throttle(): Transform {

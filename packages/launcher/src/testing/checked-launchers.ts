@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { until } from "@virtkit/api/clock";
 import type { Claimed, Grant } from "@virtkit/api/grant";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
@@ -19,7 +19,11 @@ const vmi: VirtualMachineInstance = {
   status: { migrationState: {} },
 };
 
-/** Two real launchers on real libvirts, for one check after the other: the guest starts each where it is. */
+/** What the guest writes to its console again and again, for two minutes. */
+const beat = "beat";
+const beating = `setsid sh -c 'for i in $(seq 600); do echo ${beat} > /dev/ttyS0; sleep 0.2; done' >/dev/null 2>&1 &`;
+
+/** Two real launchers on real libvirts, for one check after another: each check starts where the guest is. */
 export class CheckedLaunchers implements AsyncDisposable {
   readonly #joined: JoinedNodes;
   #grant: Grant = claimedOn("a");
@@ -30,7 +34,7 @@ export class CheckedLaunchers implements AsyncDisposable {
     this.#joined = joined;
   }
 
-  /** What the next check is given. What the last one left open is closed. */
+  /** The environment of the next check. Closes what the last one left open. */
   async next(): Promise<MigrationCheckContext> {
     await this[Symbol.asyncDispose]();
     const number = ++this.#number;
@@ -66,6 +70,7 @@ export class CheckedLaunchers implements AsyncDisposable {
           guest: { vmi, context: {} as ReceiveRequest["guest"]["context"] },
           ...{ serve, peer: answers },
         });
+        if (options.allowPostCopy) await inGuest(from, beating);
         await leaving.migrate({
           ...{ migration, holder: source.holder, vmi, options, serve: answers, peer },
           uris: { memory: `unix://${out}`, disks: "" },
@@ -82,8 +87,16 @@ export class CheckedLaunchers implements AsyncDisposable {
         await here.daemon.virsh(isPaused ? "suspend" : "resume", domain.name);
       },
       breakStream: async () => stream.break(),
-      slowStream: () => {
-        stream.limit = 4 * 2 ** 20;
+      blockStream: async (isBlocked) => await stream.block(isBlocked),
+      slowStream: (isSlow) => {
+        stream.limit = isSlow ? 4 * 2 ** 20 : Number.POSITIVE_INFINITY;
+      },
+      async untilAlive() {
+        // If it breaks sooner, a device may wait for a page and hold QEMU's lock, and QEMU 7.2 no longer answers.
+        const size = (): number => statSync(`${to.daemon.directory}/serial.log`).size;
+        const enough = size() + 5 * beat.length;
+        if (await until(() => size() >= enough, { interval: 50, timeout: 60_000 })) return;
+        throw new Error("the guest did nothing at the target in 60 s");
       },
       loseReply: (message) => {
         control.rule = ({ direction, name }) => {
@@ -94,7 +107,7 @@ export class CheckedLaunchers implements AsyncDisposable {
       },
       async until(holds) {
         if (await until(holds, { interval: 50, timeout: 60_000 })) return;
-        throw new Error("it did not come to that in 60 s");
+        throw new Error("this did not happen within 60 s");
       },
     };
   }

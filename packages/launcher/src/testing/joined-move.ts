@@ -24,7 +24,7 @@ export const vmi: VirtualMachineInstance = {
   status: { migrationState: {} },
 };
 
-/** What a move may do unless a test says otherwise. */
+/** What a move may do by default. */
 const defaults: MigrationOptions = {
   ...{ bandwidth: "0", progressTimeout: 150, completionTimeoutPerGiB: 0, maxDowntimeMs: 300 },
   ...{ unsafe: true, allowAutoConverge: false, allowPostCopy: false },
@@ -45,7 +45,7 @@ export const claimedOn = (node: string): Claimed => ({
   ...{ state: "Claimed", vmiUID, epoch: 1, seq: 1, holder: holderOn(node, 0) },
 });
 
-/** What a move is made of. */
+/** The parts of a move. */
 export interface MoveParts {
   readonly number: number;
   readonly nodes: readonly [JoinedNode, JoinedNode];
@@ -55,15 +55,15 @@ export interface MoveParts {
   readonly shows?: Partial<Record<MigrationSide, (migrationUID: string) => Identity>>;
 }
 
-/** How both sides ended, and all that they reported. */
+/** How both sides ended, and everything that they reported. */
 export interface Moved {
   readonly ends: readonly [source: MigrationReport, target: MigrationReport];
   readonly reports: readonly MigrationReport[];
 }
 
 /**
- * Hands the guest over to the other node, as the node agents of both do: the grant, the proxies, the launchers.
- * Rejects where the proxies do not find each other; then no launcher was told anything.
+ * Hands the guest over to the other node, as the node agents of both do: the grant, the proxies,
+ * the launchers. Rejects if the proxies do not connect; then no launcher has learned of the move.
  */
 export async function move(
   { number, nodes, store, authority, shows = {} }: MoveParts,

@@ -5,17 +5,17 @@ import { guestDomainXml, type Libvirtd, runProgram, startLibvirtd } from "@virtk
 /** The guest's domain on both nodes. */
 export const domain = { name: "ns_vm", uuid: "5d307ca9-b3ef-428c-8861-06e72d69f223" } as const;
 
-/** A sandbox with a libvirtd and a network of its own. */
+/** A sandbox with its own libvirtd and network. */
 export interface JoinedNode {
   readonly name: "a" | "b";
   readonly daemon: Libvirtd;
   readonly network: string;
   readonly address: string;
-  /** The domain as this node starts it: on paths of its own. */
+  /** The domain as this node starts it, with its own paths. */
   readonly definition: string;
 }
 
-/** Two nodes whose networks a veth joins, a disk that both have under paths of their own, and a guest. */
+/** Two nodes whose networks a veth pair connects, a disk that each has under its own path, and a guest. */
 export class JoinedNodes implements AsyncDisposable {
   readonly #nodes: JoinedNode[] = [];
 
@@ -73,7 +73,7 @@ export class JoinedNodes implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { daemon } of this.#nodes.splice(0)) await daemon[Symbol.asyncDispose]();
     for (const name of ["a", "b"]) {
-      // One that was not made needs no end.
+      // One that was not created need not be ended.
       await runProgram("ip", ["netns", "delete", networkName(name)]).catch(() => {});
     }
   }

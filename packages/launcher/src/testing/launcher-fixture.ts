@@ -59,14 +59,14 @@ export function syncRequest(kernelArgs = ""): SyncRequest {
   };
 }
 
-/** A launcher's surroundings: what a kubelet would make. Gone after disposal, with all that runs inside. */
+/** A launcher's surroundings, as a kubelet would create them. Disposing of them ends everything inside. */
 export interface Surroundings extends AsyncDisposable {
   /** `/run` of the sandbox, as this process sees it. */
   readonly run: string;
   /** The file for the termination message. */
   readonly terminationLog: string;
   readonly sandbox: Sandbox;
-  /** Starts a launcher; as PID 1 of a namespace of its own unless told otherwise. */
+  /** Starts a launcher, by default as PID 1 of its own namespace. */
   start(options?: StartOptions): Promise<LauncherProcess>;
 }
 
@@ -75,12 +75,12 @@ export interface StartOptions {
   readonly args?: readonly string[];
 }
 
-/** A launcher that runs as a process of its own. */
+/** A launcher in its own process. */
 export interface LauncherProcess {
   /** Its pid as this process sees it. */
   readonly pid: number;
   readonly socket: string;
-  /** All that it has logged. */
+  /** Its log so far. */
   log(): string;
   signal(name: NodeJS.Signals): void;
   /** Waits until the socket has its second name, then connects. */
@@ -88,7 +88,7 @@ export interface LauncherProcess {
   readonly exit: Promise<number | null>;
 }
 
-/** Makes a sandbox as a kubelet would, with a network of its own that has only `lo`. */
+/** Creates a sandbox as a kubelet would, with its own network that has only `lo`. */
 export async function createSurroundings(): Promise<Surroundings> {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-launcher-"));
   const run = join(directory, "run");
@@ -192,7 +192,7 @@ function startLauncher(
   return { child, ready: ready() };
 }
 
-/** Waits for something that comes at its own pace. */
+/** Waits for something that takes its time. */
 export async function until<T>(
   what: string,
   look: () => T | undefined | Promise<T | undefined>,
@@ -227,7 +227,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Memory of a process in MiB: all of it, and what it shares with nobody. */
+/** Memory of a process in MiB: all of it, and the part that it does not share. */
 export function memoryOf(pid: number): { readonly rss: number; readonly anonymous: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const mebibytes = (field: string): number =>

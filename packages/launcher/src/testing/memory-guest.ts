@@ -13,12 +13,14 @@ import {
 } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
 
-/** A guest that is only a state, for what does not need a real one. Records what it is asked. */
+/**
+ * A guest that is only a state, for tests that do not need a real one. Records what it is asked.
+ */
 export class MemoryGuest implements GuestControl {
   readonly calls: { readonly verb: string; readonly args: unknown }[] = [];
   /** Whether a guest that is asked to shut down does. */
   obeys = true;
-  /** Where a verb is to wait, or to fail. */
+  /** Where a verb waits or fails. */
   before: (verb: string, options: CallOptions | undefined) => Promise<void> = async () => {};
   picture: Uint8Array = new Uint8Array([1, 2, 3]);
   readonly #readers = new Set<(event: GuestEvent) => void>();
@@ -36,7 +38,7 @@ export class MemoryGuest implements GuestControl {
     return this.#readers.size;
   }
 
-  /** Changes the status and tells every reader. */
+  /** Changes the status and notifies every reader. */
   become(change: Partial<DomainStatus>): void {
     this.#status = { ...this.#status, ...change };
     this.tell({ at: at(), kind: "status", status: this.#status });

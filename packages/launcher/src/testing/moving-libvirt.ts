@@ -5,15 +5,15 @@ const xml = `<domain type='kvm'><name>default_demo</name><uuid>${uuid}</uuid></d
 const cookie = new Uint8Array();
 const reasons: Readonly<Record<string, number>> = { running: 1, paused: 2, shutoff: 4 };
 
-/** As much of a libvirt as a migration needs: one domain, which the phases stop, end or start. */
+/** As much of libvirt as a migration needs: one domain, which the phases stop, end or start. */
 export class MovingLibvirt {
   state: "running" | "paused" | "shutoff";
-  /** So many calls fail from the confirmation on, as those to a daemon that is dead. */
+  /** How many calls fail from the confirmation on, as if the daemon were dead. */
   failing = 0;
   #isDying = false;
   /** Its one domain. */
   readonly xml = xml;
-  /** Where perform is to wait. */
+  /** Where perform waits. */
   performing: Promise<void> = Promise.resolve();
 
   constructor(state: "running" | "shutoff") {

@@ -1,4 +1,4 @@
-// A migration's proxy in a process of its own, so that it can be in a node's network. It gets its configuration as
+// A migration's proxy in its own process, so that it can be in a node's network. It gets its configuration as
 // the first message, and answers with its ports or with what is wrong.
 import { once } from "node:events";
 import { connect } from "node:net";

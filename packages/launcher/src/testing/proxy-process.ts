@@ -15,7 +15,7 @@ export class ProxyProcess implements AsyncDisposable {
     });
   }
 
-  /** Rejects with what the proxy says where it does not start. */
+  /** Rejects with what the proxy says if it does not start. */
   static async start(network: string, config: object): Promise<ProxyProcess> {
     const proxy = new ProxyProcess(network);
     proxy.#child.send(config);

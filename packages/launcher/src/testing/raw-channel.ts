@@ -6,7 +6,7 @@ import { info } from "./channel-fixture.ts";
 import { connectedPair } from "./connected-pair.ts";
 import { MemoryGuest } from "./memory-guest.ts";
 
-/** One end of a channel, frame by frame, with nothing that helps. */
+/** One end of a channel, frame by frame, without a client. */
 export class RawEnd {
   readonly #socket: Socket;
   readonly #frames: Frame[] = [];
@@ -35,7 +35,7 @@ export class RawEnd {
     this.#socket.write(bytes);
   }
 
-  /** The next frame; undefined where the other side has ended the connection. */
+  /** The next frame; undefined if the other side has ended the connection. */
   async next(): Promise<Frame | undefined> {
     while (this.#frames.length === 0 && !this.#ended) {
       await new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ export class RawEnd {
     return (await this.next())?.message as Record<string, unknown> | undefined;
   }
 
-  /** Says nothing more, and still reads. */
+  /** Stops writing, and still reads. */
   finish(): void {
     this.#socket.end();
   }

@@ -3,8 +3,8 @@ import type { LauncherClient } from "../client/launcher-client.ts";
 import type { MemoryGuest } from "./memory-guest.ts";
 
 /**
- * A guest's day, call by call, for the transcript of a version: what a client of that version said, and what
- * a launcher of it answered. Returns what the client made of it.
+ * The calls of a typical session, for the transcript of a version: what a client of that version sent, and what
+ * a launcher of that version answered. Returns the client's results.
  *
  * @param become changes the guest on the launcher's side; a replay has none and does nothing.
  */

@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 
-/** What went over a connection: who said it, the bytes of a frame in base64, and what they say, for people. */
+/** What went over a connection: the sender, the bytes of a frame in base64, and their meaning, for people. */
 export interface TranscriptEntry {
   readonly from: "client" | "launcher";
   readonly frame: string;
   readonly message: unknown;
 }
 
-/** A connection that tells everything that passes. */
+/** A connection that records everything that passes. */
 export function tapped(
   socket: Socket,
   onBytes: (from: TranscriptEntry["from"], bytes: Buffer) => void,

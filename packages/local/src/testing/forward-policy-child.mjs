@@ -1,6 +1,6 @@
 /**
- * Plays a host, in a network namespace of its own, whose iptables drop what is forwarded: makes a Pod's
- * network, asks from it, and tells what came of it as JSON. Runs what is built.
+ * Plays a host, in its own network namespace, whose iptables drop forwarded packets: creates a Pod's
+ * network, sends requests from it, and prints the results as JSON. Runs the built packages.
  */
 import { execFileSync } from "node:child_process";
 import { createLocalNetwork, removeLocalNetwork } from "../../dist/local-network.js";

@@ -1,6 +1,6 @@
 // Programs that take all the CPU, processes and memory that they can get, in cgroups of local mode with limits and,
 // as the control, without. Argument: the module with createLocalCgroup and removeLocalCgroup. Prints what was
-// measured as one line of JSON. The same program runs on the host and in a guest that has cgroup v2 alone.
+// measured as one line of JSON. The same program runs on the host and in a guest that has only cgroup v2.
 import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,9 +20,9 @@ const [module = ""] = process.argv.slice(2);
 const { createLocalCgroup, localProcesses, removeLocalCgroup } = await import(module);
 
 const mebibyte = 2 ** 20;
-/** Wide enough to be no limit for any of the attacks. */
+/** High enough not to limit any of the attacks. */
 const wide = { memoryBytes: 512 * mebibyte, pids: 1000 };
-/** What the forker stops at by itself, so that the control is harmless. */
+/** Where the forker stops by itself, so that the control is harmless. */
 const mostForks = 120;
 
 /** @param {string} what @param {() => boolean} condition @returns {Promise<void>} */
@@ -36,7 +36,7 @@ async function until(what, condition, patience = 60_000) {
 }
 
 /**
- * Runs an attack in a new cgroup and removes that with all that is in it.
+ * Runs an attack in a new cgroup, and removes the cgroup with everything in it.
  *
  * @template T @param {Limits} limits @param {(inside: Inside) => Promise<T>} attack @returns {Promise<T>}
  */
@@ -86,7 +86,7 @@ function burn(limits, seconds) {
   });
 }
 
-/** Forks until it is refused or has reached its own end, and stays. @param {Limits} limits */
+/** Forks until it is refused or has reached its own limit, and keeps running. @param {Limits} limits */
 function fork(limits) {
   const script = `i=0; while [ $i -lt ${mostForks} ]; do sleep 600 & i=$((i+1)); done; wait`;
   return within(limits, async ({ name, read, start }) => {
@@ -104,7 +104,7 @@ function fork(limits) {
   });
 }
 
-/** Fills memory with what is not zero, then says so by its exit code. @param {Limits} limits @param {number} mebibytes */
+/** Fills memory with non-zero bytes, and reports success by its exit code. @param {Limits} limits @param {number} mebibytes */
 function hog(limits, mebibytes) {
   const script = `const kept = []; for (let i = 0; i < ${mebibytes}; i++) kept.push(Buffer.alloc(${mebibyte}, i + 1)); process.exit(kept.length === ${mebibytes} ? 9 : 8)`;
   return within(limits, async ({ read, start }) => {

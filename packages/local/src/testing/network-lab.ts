@@ -10,14 +10,14 @@ import {
 } from "../local-sandbox.ts";
 import { runTool, tryTool } from "../run-tool.ts";
 
-/** A network beyond the host, and an address of the host that no Pod has to do with. */
+/** A network beyond the host, and an address of the host that is not related to any Pod. */
 export const lab = {
   namespace: "virtkit-test-outside",
   /** The host's end of the way there. */
   link: "outside0",
   host: "198.51.100.1",
   outside: "198.51.100.2",
-  /** As where a cloud hands out the credentials of its hosts; not that very address, which the host may need. */
+  /** Like the address where a cloud hands out the credentials of its hosts; not the same one, which the host may need. */
   metadata: "169.254.87.87",
   host6: "2001:db8:15::1",
   outside6: "2001:db8:15::2",
@@ -26,14 +26,14 @@ export const lab = {
   other: "203.0.113.7",
 } as const;
 
-/** Makes the outside; {@link removeLab} takes it back. */
+/** Creates the outside network; {@link removeLab} removes it. */
 export async function createLab(): Promise<void> {
   await removeLab();
   await runTool("ip", ["netns", "add", lab.namespace]);
   await runTool("ip", ["-batch", "-"], {
     input: [
       `link add ${lab.link} type veth peer name eth0 netns ${lab.namespace}`,
-      // No address of its own making, which would come at a time of its own.
+      // No automatic address, which would appear at an unpredictable time.
       `link set ${lab.link} addrgenmode none`,
       `addr add ${lab.host}/24 dev ${lab.link}`,
       `addr add ${lab.host6}/64 dev ${lab.link} nodad`,
@@ -52,7 +52,7 @@ export async function createLab(): Promise<void> {
       `addr add ${lab.metadata}/32 dev lo`,
       `addr add ${lab.outside6}/64 dev eth0 nodad`,
       "link set eth0 up",
-      // A neighbour that knows the way to Pods, as any of the host's network can.
+      // A neighbour that has a route to Pods, as any host on the network can.
       `route add 10.87.0.0/16 via ${lab.host}`,
     ].join("\n"),
   });
@@ -61,7 +61,7 @@ export async function createLab(): Promise<void> {
   await runTool("sysctl", ["-w", `net.ipv4.conf.${lab.link}.forwarding=1`]);
 }
 
-/** The kernel takes its time to see that a link's other end is up, and has some of its routes only then. */
+/** The kernel takes a while to notice that a link's other end is up, and adds some of its routes only then. */
 async function untilUp(): Promise<void> {
   const deadline = Date.now() + 30_000;
   const isUp = async (): Promise<boolean> => {
@@ -76,7 +76,7 @@ async function untilUp(): Promise<void> {
   }
 }
 
-/** Takes back {@link createLab}. */
+/** Undoes {@link createLab}. */
 export async function removeLab(): Promise<void> {
   for (const link of [lab.link, lab.otherLink]) await tryTool("ip", ["link", "delete", link]);
   await tryTool("ip", ["netns", "delete", lab.namespace]);
@@ -121,7 +121,7 @@ export async function shellIn(namespace: string, script: string): Promise<string
   return stdout;
 }
 
-/** Answers who asked, by TCP and UDP on every address, until it is killed. */
+/** Answers with the client's address, over TCP and UDP on every address, until it is killed. */
 const server = `
 const [port] = process.argv.slice(1).map(Number);
 const tcp = require("net").createServer((s) => s.on("error", () => {}).end("reached from " + s.remoteAddress));
@@ -153,7 +153,7 @@ if (protocol === "tcp") {
 }
 `;
 
-/** What somebody in a namespace hears who asks an address: an answer, a refusal, or silence. */
+/** What a request from a namespace to an address gets: an answer, a refusal, or silence. */
 export async function askFrom(
   namespace: string | undefined,
   address: string,
@@ -167,7 +167,7 @@ export async function askFrom(
   return (await tryTool(command, args)).stdout.trim();
 }
 
-/** Everything of the host's network that a Pod must leave as it was. */
+/** The parts of the host's network that a Pod must leave as they were. */
 export async function hostNetwork(): Promise<unknown> {
   const settings = [
     ...["ipv4/ip_forward", "ipv4/conf/all/route_localnet", "ipv4/conf/default/route_localnet"],

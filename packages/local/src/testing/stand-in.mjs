@@ -1,4 +1,4 @@
-/** Stands for the launcher where only the sandbox around it matters: tells what it sees, and waits. */
+/** Replaces the launcher in tests where only its sandbox matters: reports what it sees, and waits. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 

@@ -6,15 +6,15 @@ import {
   stateReason,
 } from "@virtkit/domain-manager/libvirt";
 
-/** What is called of a connection to libvirt. */
+/** The calls to libvirt that are used. */
 export type Caller = Pick<Libvirt, "call">;
 
-/** One copy of a guest, as its libvirt has it now. */
+/** One copy of a guest, as its libvirt reports it now. */
 export interface CopyState {
   readonly dom: DomainRef;
-  /** As `paused`; `absent` where libvirt does not know the domain. */
+  /** For example `paused`; `absent` if libvirt does not know the domain. */
   readonly state: string;
-  /** As `migration`. */
+  /** For example `migration`. */
   readonly reason: string;
 }
 
@@ -39,7 +39,7 @@ export function isAlive({ state }: CopyState): boolean {
   return state === "running" || state === "blocked" || state === "paused" || state === "shutdown";
 }
 
-/** Whether the guest's vCPUs run. */
+/** Whether the guest's vCPUs are running. */
 export function runs({ state }: CopyState): boolean {
   return state === "running" || state === "blocked";
 }
@@ -49,12 +49,17 @@ export function isInPostCopy({ reason }: CopyState): boolean {
   return reason === "postcopy" || reason === "postcopyFailed";
 }
 
+/** Whether it ended because all of its memory is at the target. */
+export function hasLeft({ state, reason }: CopyState): boolean {
+  return state === "shutoff" && reason === "migrated";
+}
+
 /** As `paused (migration)`, for people. */
 export function describeCopy({ state, reason }: CopyState): string {
   return state === "absent" ? "absent" : `${state} (${reason})`;
 }
 
-/** Ends a copy. What is gone already is no error. */
+/** Ends a copy. It is not an error if the copy is already gone. */
 export async function destroyCopy(
   libvirt: Caller,
   dom: DomainRef,
@@ -64,7 +69,7 @@ export async function destroyCopy(
     await libvirt.call("domainDestroy", { dom }, options);
   } catch (error) {
     if (isLibvirtError(error, "noDomain")) return;
-    // Not running: what was to end has ended.
+    // Not running: it has already ended.
     if (!isLibvirtError(error, "operationInvalid")) throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "@virtkit/api/shape";
 import { MigrationError } from "../migration-error.ts";
 
-/** Most bytes of one message: a domain's XML, libvirt's cookie, and some. */
+/** Maximum size of a message in bytes: room for a domain's XML, libvirt's cookie and more. */
 export const frameLimit: number = 8 * 1024 * 1024;
 const wordBytes = 4;
 
@@ -16,8 +16,8 @@ export function encodeFrame(message: object): Buffer {
 }
 
 /**
- * Cuts what a peer sends into messages. Memory grows with what came, not with what was claimed. What is no
- * message throws, and the stream is of no use afterwards.
+ * Splits what a peer sends into messages. Memory grows with what has arrived, not with what was announced. Throws
+ * for anything that is not a message; the stream is then unusable.
  */
 export class FrameReader {
   #chunks: Buffer[] = [];
@@ -32,7 +32,9 @@ export class FrameReader {
     }
   }
 
-  /** Short pieces are joined as they come, so that a peer that sends byte by byte costs no more than its bytes. */
+  /**
+   * Short pieces are joined as they arrive, so that a peer that sends byte by byte costs no more than its bytes.
+   */
   #add(chunk: Buffer): void {
     this.#have += chunk.length;
     let last = chunk;
@@ -42,7 +44,7 @@ export class FrameReader {
     this.#chunks.push(last);
   }
 
-  /** Bytes of the first message once it is whole. */
+  /** Size of the first message, once it is complete. */
   #nextLength(): number | undefined {
     if (this.#have < wordBytes) return undefined;
     if ((this.#chunks[0]?.length ?? 0) < wordBytes) this.#keep(this.#joined());

@@ -22,13 +22,13 @@ function linked(handler: ControlHandler): { near: ControlLink; far: ControlLink 
   return { near: new ControlLink(a), far: new ControlLink(b, { handler }) };
 }
 
-test("a question is answered, many at once as well, each its own", async () => {
+test("answers questions, including many at once, each with its own answer", async () => {
   const { near } = linked(async (method, params) => ({ method, ...Object(params) }));
   const answers = await Promise.all([1, 2, 3].map((n) => near.call("echo", { n })));
   expect(answers).toEqual([1, 2, 3].map((n) => ({ method: "echo", n })));
 });
 
-test("the peer's refusal comes with its code and field; what else fails there says nothing of it", async () => {
+test("a rejection by the peer carries its code and field; other failures there reveal nothing", async () => {
   const { near } = linked(async (method) => {
     if (method === "odd") throw new Error("/secret/path");
     throw new MigrationError("MIGRATION_REFUSED", "not yours", { path: "migrationUID" });
@@ -41,7 +41,7 @@ test("the peer's refusal comes with its code and field; what else fails there sa
   await expect(near.call("odd", {})).rejects.toThrow(expect.not.stringContaining("secret"));
 });
 
-test("a silent peer costs as long as the caller says, and a late answer nothing", async () => {
+test("a silent peer costs only the caller's timeout, and a late answer does no harm", async () => {
   const clock = new ManualClock();
   const [a, b] = joined();
   const near = new ControlLink(a, { clock });
@@ -56,7 +56,7 @@ test("a silent peer costs as long as the caller says, and a late answer nothing"
   expect(clock.pending).toBe(0);
 });
 
-test("a lost link fails what is open and what comes after, and a caller may give up", async () => {
+test("a lost link fails open and later questions, and a caller may give up", async () => {
   const { near, far } = linked(() => new Promise(() => {}));
   const open = near.call("finish", {});
   const stop = new AbortController();
@@ -70,8 +70,8 @@ test("a lost link fails what is open and what comes after, and a caller may give
 
 test.each([
   ["a length beyond the limit", Buffer.from([0xff, 0xff, 0xff, 0xff])],
-  ["no JSON", Buffer.concat([Buffer.from([0, 0, 0, 1]), Buffer.from("{")])],
-  ["JSON that is no object", Buffer.concat([Buffer.from([0, 0, 0, 2]), Buffer.from("[]")])],
+  ["something that is not JSON", Buffer.concat([Buffer.from([0, 0, 0, 1]), Buffer.from("{")])],
+  ["JSON that is not an object", Buffer.concat([Buffer.from([0, 0, 0, 2]), Buffer.from("[]")])],
 ])("garbage ends the link: %s", async (_, bytes) => {
   const [a, b] = joined();
   const near = new ControlLink(a);
@@ -80,14 +80,14 @@ test.each([
   await expect(near.call("state", {})).rejects.toEqual(failed("state"));
 });
 
-test("a peer that asks and asks without waiting is cut off", async () => {
+test("cuts off a peer that keeps asking without waiting for answers", async () => {
   const [a, b] = joined();
   const near = new ControlLink(a, { handler: () => new Promise(() => {}) });
   for (let id = 0; id < 17; id++) b.write(encodeFrame({ id, method: "state", params: {} }));
   await near.closed;
 });
 
-test("a message is read whole, however it is cut, and byte by byte in little memory", () => {
+test("reads a whole message however it is split, even byte by byte, in little memory", () => {
   const message = { id: 1, result: { cookie: "x".repeat(200_000) } };
   const bytes = Buffer.concat([encodeFrame(message), encodeFrame({ id: 2 })]);
   for (const size of [1, 3, 4_096, bytes.length]) {
@@ -100,11 +100,11 @@ test("a message is read whole, however it is cut, and byte by byte in little mem
   }
 });
 
-test("what is too long is refused before it is sent", () => {
+test("rejects a message that is too long before sending it", () => {
   expect(() => encodeFrame({ xml: "x".repeat(frameLimit) })).toThrow(/too long/);
 });
 
-test("a link is made when it is needed, once for many questions, and anew after a loss", async () => {
+test("connects when needed, once for many questions, and again after a loss", async () => {
   const made: Duplex[] = [];
   const dial = async (): Promise<Duplex> => {
     const [a, b] = joined();
@@ -123,7 +123,7 @@ test("a link is made when it is needed, once for many questions, and anew after 
   await link.close();
 });
 
-test("a link that cannot be made fails that question alone", async () => {
+test("a failed connection fails that question alone", async () => {
   let isDown = true;
   const link = new RedialingLink(async () => {
     if (isDown) throw new Error("nobody listens");
@@ -136,7 +136,7 @@ test("a link that cannot be made fails that question alone", async () => {
   expect(await link.call("state", {})).toEqual({});
 });
 
-test("a peer that takes no connection keeps nobody waiting, and is dialled anew", async () => {
+test("a peer that accepts no connection blocks nobody, and is dialled again", async () => {
   let dials = 0;
   const link = new RedialingLink(() => {
     dials++;
@@ -146,7 +146,7 @@ test("a peer that takes no connection keeps nobody waiting, and is dialled anew"
     await expect(link.call("state", {}, { timeout: 5 })).rejects.toMatchObject({
       code: "MIGRATION_PEER",
       path: "state",
-      message: expect.stringContaining("no link in 5 ms"),
+      message: expect.stringContaining("no link within 5 ms"),
     });
     expect(dials).toBe(call);
   }

@@ -25,7 +25,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** Questions of a peer that are worked on at a time; more end the link. */
+/** How many of a peer's questions are handled at a time; more end the link. */
 const mostServed = 16;
 const codes: readonly MigrationErrorCode[] = [
   "MIGRATION_REFUSED",
@@ -35,8 +35,8 @@ const codes: readonly MigrationErrorCode[] = [
 ];
 
 /**
- * Questions and answers between the launchers of a migration, over any byte stream: both sides may ask. A
- * lost link fails every question that is open, because nobody knows whether it was carried out.
+ * Questions and answers between the launchers of a migration, over any byte stream. Both sides may ask. A lost link
+ * fails every open question, because nobody knows whether it was carried out.
  */
 export class ControlLink {
   /** Settles when the link has ended. */
@@ -87,7 +87,7 @@ export class ControlLink {
       const fail = (why: string): void => settle(() => reject(unanswered(method, why)));
       const onAbort = (): void => fail("the caller gave up");
       const timer = this.#clock.setTimeout(
-        () => fail(`no answer in ${timeout} ms`),
+        () => fail(`no answer within ${timeout} ms`),
         Math.min(timeout, 0x7fffffff),
       );
       this.#pending.set(id, {
@@ -112,14 +112,15 @@ export class ControlLink {
       return;
     }
     const pending = typeof id === "number" ? this.#pending.get(id) : undefined;
-    // An answer that comes after its time: whoever asked has gone on.
+    // An answer after the timeout: the caller has moved on.
     if (!pending) return;
     if ("error" in message) pending.reject(remoteError(message["error"]));
     else pending.resolve(message["result"]);
   }
 
   async #serve(id: unknown, method: string, params: unknown): Promise<void> {
-    if (this.#served >= mostServed) return this.#fail(new Error("the peer asks too much at once"));
+    if (this.#served >= mostServed)
+      return this.#fail(new Error("the peer asks too many questions at once"));
     this.#served++;
     let answer: object;
     try {
@@ -153,7 +154,7 @@ function unanswered(method: string, why: string): MigrationError {
 }
 
 function shown(error: unknown): object {
-  if (!isMigrationError(error)) return { message: "it failed for a reason of the peer's own" };
+  if (!isMigrationError(error)) return { message: "the peer failed for an internal reason" };
   return { code: error.code, message: error.message, path: error.path };
 }
 

@@ -33,14 +33,14 @@ function outcomeOf(decide: () => unknown): string {
   }
 }
 
-test("what was known before begin is there after a restart, and so is that nothing is decided", () => {
+test("after a restart, knows what was known before begin, and that nothing is decided", () => {
   file().begin({ ...start, paused: true });
   expect(file().start()).toEqual({ ...start, paused: true });
   expect(file().read()).toEqual({ migrationUID });
   expect(file().decision()).toBeUndefined();
 });
 
-test("a folder that says nothing is no decision, and permits none but the way back of a source that runs", () => {
+test("an empty folder is not a decision, and permits only a running source to go back", () => {
   expect(file().read()).toBeUndefined();
   for (const request of [released, aborted, committed, returned]) {
     expect(outcomeOf(() => file().settle(request))).toBe("begun-here");
@@ -49,7 +49,7 @@ test("a folder that says nothing is no decision, and permits none but the way ba
   expect(file().decision()).toEqual({ migrationUID, outcome: "aborted" });
 });
 
-test("a migration is begun once: what an earlier life began is not finished", () => {
+test("a migration begins once, so what an earlier process began is not finished", () => {
   file().begin(start);
   expect(outcomeOf(() => file().begin(start))).toBe("begun-here");
 });
@@ -78,7 +78,7 @@ test.each([
   "[]",
   '{"version":2}',
   '{"version":1,"migrationUID":"m-2","outcome":"aborted"}',
-])("a decision that cannot be read is not as if there were none: %j", (text) => {
+])("an unreadable decision is not the same as no decision: %j", (text) => {
   file().begin(start);
   file().settle(aborted);
   writeFileSync(join(directory, migrationUID, "decision.1.json"), text);
@@ -87,7 +87,7 @@ test.each([
   expect(() => file().settle(released)).toThrow(unreadable);
 });
 
-test.each(["../m", "", ".", "a/b", "x".repeat(65)])("%j is no UID of a migration", (uid) => {
+test.each(["../m", "", ".", "a/b", "x".repeat(65)])("%j is not the UID of a migration", (uid) => {
   expect(() => new DecisionFile(directory, uid)).toThrow(
     expect.objectContaining({ code: "MIGRATION_INPUT_INVALID" }),
   );
@@ -144,7 +144,7 @@ test.each(pairs)("two writers at once agree on one decision: %o against %o", (mi
   expect(left.filter((name) => !/^(begun|decision)\.\d\.json$/.test(name))).toEqual([]);
 });
 
-test("control: a writer that looks, then writes, is beaten by the same attack", () => {
+test("control: a writer that checks and then writes loses to the same attack", () => {
   const path = join(directory, migrationUID, "decision.1.json");
   const naive: Settle = (files, { outcome }) => {
     if (existsSync(path)) throw Object.assign(new Error("decided"), { path: "first-decision" });

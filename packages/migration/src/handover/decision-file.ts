@@ -11,18 +11,18 @@ import { MigrationError } from "../migration-error.ts";
 import { checkIdentity, type MigrationIdentity } from "./migration-identity.ts";
 import { NumberedFiles, unreadable } from "./numbered-files.ts";
 
-/** What is written down before *begin*, because nobody can find it out afterwards. */
+/** What is recorded before *begin*, because it cannot be found out afterwards. */
 export interface MigrationStart extends MigrationIdentity {
-  /** Whether the guest's user had paused it: then nobody resumes it, on either side. */
+  /** Whether the user had paused the guest. If so, neither side resumes it. */
   readonly paused: boolean;
 }
 
 const outcomes: readonly Outcome[] = ["released", "aborted", "committed", "returned"];
 
 /**
- * How one migration was decided, on the disk of its source. Each record is synced before `settle` returns,
- * the first writer wins, and what may follow a record is what the rules of `@virtkit/api/grant` permit.
- * A missing file means undecided; one that cannot be read throws.
+ * The decision of one migration, on the source's disk. Each record is synced before `settle` returns, the first
+ * writer wins, and the rules of `@virtkit/api/grant` decide what may follow a record. A missing file means
+ * undecided; an unreadable one throws.
  */
 export class DecisionFile {
   readonly migrationUID: string;
@@ -30,7 +30,7 @@ export class DecisionFile {
   readonly #decisions: NumberedFiles;
   readonly #suspended: NumberedFiles;
 
-  /** `directory` is trusted, and the same one in every life of the source's launcher. */
+  /** `directory` is trusted, and every process that acts as the source's launcher uses the same one. */
   constructor(directory: string, migrationUID: string, files?: FileCalls) {
     checkIdentity({ migrationUID, vmiUID: migrationUID, epoch: 0, seq: 0 }, "migration");
     this.migrationUID = migrationUID;
@@ -43,7 +43,7 @@ export class DecisionFile {
   /**
    * Begins a migration.
    *
-   * @throws MigrationError `MIGRATION_REFUSED` where an earlier life began it: that one is settled, never
+   * @throws MigrationError `MIGRATION_REFUSED` if an earlier life began it: that one is settled, never
    *   finished.
    */
   begin(start: MigrationStart): void {
@@ -51,15 +51,15 @@ export class DecisionFile {
     const isNew = this.#start.read().length === 0;
     const decided = this.#decisions.read().at(-1)?.["outcome"];
     if (isNew && decided !== undefined) {
-      const message = `the migration ${this.migrationUID} was ${decided} before it began; begin another one`;
+      const message = `the migration ${this.migrationUID} was ${decided} before it began; start another one`;
       throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
     }
     if (this.#start.add(1, { ...checkIdentity(start, "start"), paused })) return;
-    const message = `the migration ${this.migrationUID} was begun before; settle it, and begin another one`;
+    const message = `the migration ${this.migrationUID} has begun before; settle it, and start another one`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "begun-here" });
   }
 
-  /** What was written down before *begin*; undefined where nothing began here. */
+  /** What was recorded before *begin*; undefined if nothing began here. */
   start(): MigrationStart | undefined {
     const [found] = this.#start.read();
     if (!found) return undefined;
@@ -70,17 +70,19 @@ export class DecisionFile {
     return { ...identity, paused: found["paused"] };
   }
 
-  /** Notes that the migration itself is about to suspend the guest, so that it can come to its end. */
+  /** Records that the migration itself is about to suspend the guest, so that it can complete. */
   noteSuspended(): void {
     this.#suspended.add(1, { migrationUID: this.migrationUID });
   }
 
-  /** Whether the migration has suspended the guest: who goes back resumes it, whatever its state says of a user. */
+  /**
+   * Whether the migration has suspended the guest. If so, going back resumes it, even if it looks paused by a user.
+   */
   get wasSuspended(): boolean {
     return this.#suspended.read().length > 0;
   }
 
-  /** What the disk says; undefined where it says nothing of this migration. */
+  /** What the disk says; undefined if it says nothing about this migration. */
   read(): DecisionRecord | undefined {
     const last = this.#decisions.read().at(-1);
     const { migrationUID } = this;
@@ -92,7 +94,7 @@ export class DecisionFile {
     throw unreadable("decision", "it is not a decision of this migration");
   }
 
-  /** The decision, if there is one: what may be told to others. */
+  /** The decision, if there is one. This is what others may be told. */
   decision(): Decision | undefined {
     const outcome = this.read()?.outcome;
     return outcome && { migrationUID: this.migrationUID, outcome };
@@ -101,7 +103,7 @@ export class DecisionFile {
   /**
    * Puts a decision on disk, or finds it there.
    *
-   * @throws MigrationError `MIGRATION_REFUSED` where the rules refuse it, `path` being the rule: another
+   * @throws MigrationError `MIGRATION_REFUSED` if the rules refuse it, `path` being the rule: another
    *   decision was first, or its evidence is missing.
    */
   settle(request: SettleRequest): Decision {
@@ -116,7 +118,8 @@ export class DecisionFile {
       const { migrationUID } = this;
       const { outcome } = request;
       if (verdict.record === before) return { migrationUID, outcome };
-      // By what was read, not by what is there now: a commit is followed by how it ended, nothing else is.
+      // Judged by what was read, not by what is there now: only a commit may be followed by another record, its
+      // end.
       const number = before?.outcome === undefined ? 1 : 2;
       if (this.#decisions.add(number, { migrationUID, outcome })) return { migrationUID, outcome };
     }

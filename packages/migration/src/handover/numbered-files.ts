@@ -7,8 +7,8 @@ import { MigrationError } from "../migration-error.ts";
 const version = 1;
 
 /**
- * A few records in a folder, `NAME.1.json`, `NAME.2.json`: each comes into being whole and synced, by one
- * writer, and is never changed. The last one counts.
+ * A few records in a folder: `NAME.1.json`, `NAME.2.json`. Each is created complete and synced by one writer, and
+ * is never changed. The last one counts.
  */
 export class NumberedFiles {
   readonly #directory: string;
@@ -21,7 +21,7 @@ export class NumberedFiles {
     this.#files = files;
   }
 
-  /** All records, in order. What is there and cannot be read throws: it is not as if it were not there. */
+  /** All records, in order. Throws if one exists but cannot be read: that is not the same as no record. */
   read(): readonly JsonObject[] {
     const records: JsonObject[] = [];
     for (;;) {
@@ -32,7 +32,7 @@ export class NumberedFiles {
     }
   }
 
-  /** Adds a record as this number; false where another writer was first. */
+  /** Adds a record with this number; false if another writer was first. */
   add(number: number, record: object): boolean {
     const text = `${JSON.stringify({ version, ...record })}\n`;
     return createDurably(this.#path(number), text, this.#files);
@@ -60,11 +60,11 @@ function parse(text: string, path: string): JsonObject {
     throw unreadable(path, "it is not JSON", error);
   }
   if (isObject(value) && value["version"] === version) return value;
-  throw unreadable(path, "it is not of a version that this release knows");
+  throw unreadable(path, "its version is unknown to this release");
 }
 
-/** A record that cannot be understood. Nobody may act as if it were not there. */
+/** A record that cannot be understood. Nobody may act as if it did not exist. */
 export function unreadable(path: string, problem: string, cause?: unknown): MigrationError {
-  const message = `${path}: ${problem}; find out on which node the guest runs before the file is removed`;
+  const message = `${path}: ${problem}; find out which node runs the guest before you remove the file`;
   return new MigrationError("MIGRATION_DECISION_INVALID", message, { path, cause });
 }

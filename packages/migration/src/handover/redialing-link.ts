@@ -3,12 +3,12 @@ import { realClock } from "@virtkit/api/clock";
 import { MigrationError } from "../migration-error.ts";
 import { type ControlCallOptions, ControlLink, type ControlLinkOptions } from "./control-link.ts";
 
-/** What is called of a link to the other side. */
+/** The part of a link to the other side that is used. */
 export type ControlCaller = Pick<ControlLink, "call">;
 
 /**
- * A link that is made when it is needed, and made anew for the next question after it was lost. A question
- * that was under way fails all the same.
+ * A link that connects when it is needed, and again for the next question after a loss. A question in progress
+ * still fails.
  */
 export class RedialingLink implements ControlCaller {
   readonly #dial: (signal?: AbortSignal) => Promise<Duplex>;
@@ -25,20 +25,20 @@ export class RedialingLink implements ControlCaller {
     return await (await this.#connected(method, options)).call(method, params, options);
   }
 
-  /** Ends the link. One that is just being made ends when it is. */
+  /** Closes the link. One that is being opened is closed once it is open. */
   async close(): Promise<void> {
     this.#link = undefined;
     this.#made?.close();
   }
 
-  /** A peer that takes no connection keeps nobody waiting for longer than a question may take. */
+  /** A peer that accepts no connection blocks nobody for longer than a question may take. */
   async #connected(
     method: string,
     { signal, timeout = 10_000 }: ControlCallOptions = {},
   ): Promise<ControlLink> {
     const { clock = realClock } = this.#options;
     const making = this.#link ?? this.#make(signal);
-    const message = `${method} was not answered: no link in ${timeout} ms`;
+    const message = `${method} was not answered: no link within ${timeout} ms`;
     const late = new MigrationError("MIGRATION_PEER", message, { path: method });
     return await new Promise((resolve, reject) => {
       const timer = clock.setTimeout(
@@ -55,10 +55,10 @@ export class RedialingLink implements ControlCaller {
   #make(signal: AbortSignal | undefined): Promise<ControlLink> {
     const making = this.#dial(signal).then((stream) => new ControlLink(stream, this.#options));
     this.#link = making;
-    // Whoever asked hears of a failure; the next question dials again.
+    // The caller learns about a failure; the next question dials again.
     making.then(
       (link) => {
-        // It came too late: nobody asks over it any more.
+        // Too late: nobody asks over it any longer.
         if (this.#link !== making) return link.close();
         this.#made = link;
         void link.closed.then(() => this.#forget(making));

@@ -10,9 +10,9 @@ import {
 } from "./migration-identity.ts";
 import type { ControlCaller } from "./redialing-link.ts";
 
-/** The source of a migration as its target sees it. */
+/** The source of a migration, as its target sees it. */
 export interface SourceEnd {
-  /** How it was decided; undefined while it is not. Rejects where nobody answers: that says nothing. */
+  /** The decision; undefined while there is none. Rejects if nobody answers, which says nothing. */
   decision(
     migration: MigrationIdentity,
     options?: ControlCallOptions,
@@ -35,7 +35,7 @@ export function sourceOver(link: ControlCaller): SourceEnd {
   };
 }
 
-/** Answers for a source, from the files in `directory`: also those of an earlier life. */
+/** Answers for a source from the files in `directory`, including those of an earlier process. */
 export function serveSource(directory: string): ControlHandler {
   return async (method, params) => {
     if (method !== "decision") {

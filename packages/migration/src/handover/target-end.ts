@@ -7,43 +7,43 @@ import type { ControlCaller } from "./redialing-link.ts";
 /** What the target needs to receive a guest. */
 export interface PrepareRequest {
   readonly migration: MigrationIdentity;
-  /** The domain as the source has it, or asks for it; a target makes its own of it. */
+  /** The domain that the source has or asks for. A target makes its own from it. */
   readonly xml: string;
   readonly cookie: Uint8Array;
-  /** libvirt's flags by their names. */
+  /** libvirt's flags, by name. */
   readonly flags: readonly string[];
-  /** Connections that carry memory side by side: both QEMUs must open as many. */
+  /** How many connections carry memory in parallel. Both QEMUs must open the same number. */
   readonly connections?: number | undefined;
-  /** How both QEMUs compress memory, as `zstd`. */
+  /** How both QEMUs compress memory, such as `zstd`. */
   readonly compression?: string | undefined;
-  /** Disks whose content is sent along, by the guest's names for them, as `vda`. */
+  /** Disks whose content is sent along, by the guest's names, such as `vda`. */
   readonly disks?: readonly string[] | undefined;
   /** Whether the guest's user had paused it. */
   readonly paused: boolean;
 }
 
-/** Ends the reception: the target has the guest's memory. */
+/** Completes the reception: the target has the guest's memory. */
 export interface FinishRequest {
   readonly migration: MigrationIdentity;
   readonly cookie: Uint8Array;
   readonly flags: readonly string[];
 }
 
-/** What a phase hands to the next. */
+/** What one phase passes to the next. */
 export interface PhaseAnswer {
   readonly cookie: Uint8Array;
 }
 
-/** What the target's copy is. `whole`: it runs and needs its source no more. */
+/** The state of the target's copy. `whole`: it runs and no longer needs its source. */
 export type TargetState = "absent" | "paused" | "incomplete" | "whole";
 
 /** The target of a migration as its source sees it. */
 export interface TargetEnd {
   prepare(request: PrepareRequest, options?: ControlCallOptions): Promise<PhaseAnswer>;
   finish(request: FinishRequest, options?: ControlCallOptions): Promise<PhaseAnswer>;
-  /** The source will never run again. Resolves once the target has that on its disk. */
+  /** The source will never run again. Resolves once the target has this on its disk. */
   release(migration: MigrationIdentity, options?: ControlCallOptions): Promise<void>;
-  /** The source goes on: the target's copy is to be destroyed. */
+  /** The source continues, so the target's copy must be destroyed. */
   abort(migration: MigrationIdentity, options?: ControlCallOptions): Promise<void>;
   state(migration: MigrationIdentity, options?: ControlCallOptions): Promise<TargetState>;
 }
@@ -81,7 +81,7 @@ export function targetOver(link: ControlCaller): TargetEnd {
   };
 }
 
-/** Answers for a target: what comes from the link is checked, then passed on. */
+/** Answers for a target. Everything that comes from the link is checked before it is passed on. */
 export function serveTarget(target: TargetEnd): ControlHandler {
   return async (method, params) => {
     const sent = isObject(params) ? params : {};
@@ -128,7 +128,7 @@ function encoded({ cookie }: PhaseAnswer): object {
 
 function readText(value: unknown, most: number, path: string): string {
   if (typeof value === "string" && value.length <= most && !value.includes("\0")) return value;
-  throw wrong(path, `a text of at most ${most} characters without NUL`);
+  throw wrong(path, `a string of at most ${most} characters without NUL`);
 }
 
 function readCookie(value: unknown, method: string): Uint8Array {
@@ -142,7 +142,7 @@ function readFlags(value: unknown, method: string): readonly string[] {
   throw wrong(`${method}.flags`, "a list of at most 32 names");
 }
 
-/** QEMU takes up to 255; a proxy carries 64 streams. */
+/** QEMU supports up to 255; a proxy carries 64 streams. */
 const maxConnections = 64;
 
 function readConnections(value: unknown): number | undefined {
@@ -150,10 +150,10 @@ function readConnections(value: unknown): number | undefined {
   if (Number.isInteger(value) && Number(value) > 0 && Number(value) <= maxConnections) {
     return Number(value);
   }
-  throw wrong("prepare.connections", `a whole number from 1 to ${maxConnections}`);
+  throw wrong("prepare.connections", `an integer from 1 to ${maxConnections}`);
 }
 
-/** A guest has at most some hundred disks. */
+/** A guest has at most a few hundred disks. */
 const mostDisks = 1_024;
 
 function readDisks(value: unknown): readonly string[] | undefined {
@@ -162,7 +162,7 @@ function readDisks(value: unknown): readonly string[] | undefined {
   const isName = (name: unknown): name is string =>
     typeof name === "string" && /^[a-z]{2,8}$/.test(name);
   if (isList && value.every(isName)) return value;
-  throw wrong("prepare.disks", `a list of 1 to ${mostDisks} names as vda`);
+  throw wrong("prepare.disks", `a list of 1 to ${mostDisks} names like vda`);
 }
 
 function readCompression(value: unknown): string | undefined {

@@ -106,7 +106,7 @@ const recorded = JSON.parse(readFileSync(file, "utf8")) as {
   readonly asked: readonly unknown[];
 };
 
-test("a source of the recorded version gets from this target what it got then", async () => {
+test("a source of the recorded version gets the recorded answers from this target", async () => {
   const [near, far] = duplexPair();
   const target = answering();
   const served = new ControlLink(far, { handler: serveTarget(target) });
@@ -123,7 +123,7 @@ test("a source of the recorded version gets from this target what it got then", 
   served.close();
 });
 
-test("a target of the recorded version gets from this source what it got then, and its answers mean the same", async () => {
+test("a target of the recorded version gets the recorded questions from this source, and its answers mean the same", async () => {
   const [near, far] = duplexPair();
   const requests: unknown[] = [];
   const reader = new FrameReader();
@@ -142,7 +142,7 @@ test("a target of the recorded version gets from this source what it got then, a
   link.close();
 });
 
-test("a newer side may say more: fields that are not known change nothing", async () => {
+test("a newer side may say more: unknown fields change nothing", async () => {
   const [near, far] = duplexPair();
   const target = answering();
   const served = new ControlLink(far, { handler: serveTarget(target) });

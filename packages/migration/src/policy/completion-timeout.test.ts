@@ -12,7 +12,7 @@ const size = (
   ephemeral?: number,
 ): number => migrationDataSize({ spec: { domain: { devices: {}, ...domain } }, status }, ephemeral);
 
-test("memory counts in decimal gigabytes, rounded up; the guest's goes before the request", () => {
+test("memory counts in decimal gigabytes, rounded up, and guest memory takes precedence over the request", () => {
   expect(size({ memory: { guest: "1G" } })).toBe(1);
   expect(size({ memory: { guest: "1Gi" } })).toBe(2);
   expect(size({ resources: { requests: { memory: "3G" } } })).toBe(3);
@@ -20,13 +20,13 @@ test("memory counts in decimal gigabytes, rounded up; the guest's goes before th
   expect(size({})).toBe(0);
 });
 
-test("ephemeral disks count where they are copied", () => {
+test("ephemeral disks count if they are copied", () => {
   const domain = { memory: { guest: "1G" } };
   expect(size(domain, { migrationMethod: "BlockMigration" }, 2e9)).toBe(3);
   expect(size(domain, { migrationMethod: "LiveMigration" }, 2e9)).toBe(1);
 });
 
-test("volumes that migrate count with the smaller of capacity and request", () => {
+test("migrated volumes count with the smaller of capacity and request", () => {
   const volume = (capacity?: string, request?: string): object => ({
     volumeName: "v",
     sourcePVCInfo: {
@@ -41,7 +41,7 @@ test("volumes that migrate count with the smaller of capacity and request", () =
   expect(sizeOf(volume("8G"), volume(undefined, "8G"), { volumeName: "w" })).toBe(0);
 });
 
-test("a migration may take so many seconds a gigabyte; 0 is for ever", () => {
+test("a migration may take so many seconds per gigabyte, and 0 means no limit", () => {
   const acceptable = acceptableCompletionSeconds(2, 150);
   expect([299, 300, 301].map((elapsed) => isOutOfTime(elapsed, acceptable))).toEqual([
     false,
@@ -51,7 +51,7 @@ test("a migration may take so many seconds a gigabyte; 0 is for ever", () => {
   expect(isOutOfTime(1e9, acceptableCompletionSeconds(2, 0))).toBe(false);
 });
 
-test("memory that is no quantity is refused with its path", () => {
+test("rejects memory that is not a quantity, and names its path", () => {
   expect(() => size({ memory: { guest: "much" } })).toThrow(
     expect.objectContaining({ path: "spec.domain.memory.guest" }),
   );
@@ -65,7 +65,7 @@ test.each([
     { spec: { domain: { devices: {} } }, status: { migratedVolumes: [null] } },
     "status.migratedVolumes[0]",
   ],
-])("of %j, which is no VMI, it is said where it is none", (odd, path) => {
+])("for %j, which is not a VMI, the error names the field", (odd, path) => {
   expect(() => migrationDataSize(odd as never)).toThrow(
     expect.objectContaining({ code: "MIGRATION_INPUT_INVALID", path }),
   );

@@ -7,9 +7,9 @@ import { readAmount } from "./read-amount.ts";
 const giga = 9;
 
 /**
- * How much a migration has to move, in gigabytes rounded up: the guest's memory (its request, if
- * the guest states none), disks that migrate with it, and, if they are copied block by block, the
- * ephemeral disks. A VMI of another shape gives a `MigrationError` with the `path` of the field.
+ * How much a migration has to move, in gigabytes, rounded up: the guest's memory (or its request, if the guest
+ * states none), disks that migrate with it, and, if they are copied block by block, the ephemeral disks. A VMI with
+ * another shape gives a `MigrationError` with the `path` of the field.
  */
 export function migrationDataSize(vmi: VirtualMachineInstance, ephemeralDisksBytes = 0): number {
   return guardVmi(vmi, () => dataSize(vmi, ephemeralDisksBytes));
@@ -40,24 +40,24 @@ function migratedVolumesBytes({ status }: VirtualMachineInstance): bigint {
   return bytes;
 }
 
-/** What was asked for or what there is, whichever is less; a claim that lacks one does not count. */
+/** The smaller of what was requested and what there is. A claim that lacks one does not count. */
 function diskBytes(info: PersistentVolumeClaimInfo, path: string): bigint | undefined {
   const has = info.capacity?.["storage"] ?? undefined;
   const wants = info.requests?.["storage"] ?? undefined;
   if (has === undefined || wants === undefined) return undefined;
   const capacity = readAmount(has, `${path}.capacity.storage`);
   const request = readAmount(wants, `${path}.requests.storage`);
-  // Kubernetes has both at hand as integers, or counts neither.
+  // Kubernetes has both as integers, or counts neither.
   if (capacity.asInt64() === undefined || request.asInt64() === undefined) return undefined;
   return (capacity.cmp(request) < 0 ? capacity : request).asInt64();
 }
 
-/** How long a migration may take, in seconds; 0 is for ever. */
+/** How long a migration may take, in seconds; 0 means no limit. */
 export function acceptableCompletionSeconds(dataSize: number, secondsPerGigabyte: number): number {
   return dataSize * secondsPerGigabyte;
 }
 
-/** Whether a migration that has run for some seconds has run out of time. */
+/** Whether a migration that has run for this many seconds is out of time. */
 export function isOutOfTime(elapsedSeconds: number, acceptableSeconds: number): boolean {
   return acceptableSeconds !== 0 && elapsedSeconds > acceptableSeconds;
 }

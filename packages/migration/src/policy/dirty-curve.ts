@@ -1,20 +1,20 @@
-/** Memory that a guest wrote while it was looked at, each page counted once. */
+/** How much memory a guest wrote during a sample, each page counted once. */
 export interface DirtyMeasure {
   readonly seconds: number;
   readonly bytesPerSecond: number;
 }
 
-/** How much memory a guest writes in some time. */
+/** How much memory a guest writes over time. */
 export interface DirtyCurve {
-  /** What it writes in a second. */
+  /** How much it writes in one second. */
   readonly dirtyBytesPerSecond: number;
-  /** How that grows with time: by this power of it. 1: always other pages. 0: the same ones again and again. */
+  /** How that grows with time, as an exponent. 1: always new pages. 0: the same pages again and again. */
   readonly dirtyGrowth: number;
 }
 
 /**
- * The curve through measurements that took different times. QEMU looks at 512 pages a GiB, so that one measurement of
- * a small guest is off by megabytes; the mean of several is not. Without a longer one the guest is taken to write other
+ * Fits a curve through samples of different lengths. QEMU samples 512 pages per GiB, so a single sample of a small
+ * guest is off by megabytes; the mean of several is not. Without a longer sample the guest is assumed to write new
  * pages all the time, which is the worst case.
  */
 export function dirtyCurve(measures: readonly DirtyMeasure[]): DirtyCurve {
@@ -24,7 +24,7 @@ export function dirtyCurve(measures: readonly DirtyMeasure[]): DirtyCurve {
   if (!short) return { dirtyBytesPerSecond: 0, dirtyGrowth: 1 };
   if (!long) return { dirtyBytesPerSecond: short.bytesPerSecond, dirtyGrowth: 1 };
   const written = ({ seconds, bytesPerSecond }: DirtyMeasure): number => seconds * bytesPerSecond;
-  // What was written in a second was also written in three: one that says less has looked at other pages.
+  // What was written in one second was also written in three: a longer sample that says less has seen other pages.
   const more = Math.max(written(long), written(short));
   const grown = written(short) > 0 ? more / written(short) : Number.POSITIVE_INFINITY;
   const growth = Math.log(grown) / Math.log(long.seconds / short.seconds);

@@ -5,11 +5,21 @@ import { encryptionOf } from "./encryption-of.ts";
 
 test.each([
   ["QEMU encrypts by default", undefined, {}, "qemu"],
-  ["nobody does where the cluster disables it", true, {}, "none"],
-  ["nobody does where the migration's options disable it", undefined, { own: true }, "none"],
-  ["the migration's options count before a cluster that was changed", true, { own: false }, "qemu"],
-  ["the proxies do where disks are copied", undefined, { method: "BlockMigration" }, "proxies"],
-  ["nobody does for copied disks either", true, { method: "BlockMigration" }, "none"],
+  ["nobody does if the cluster disables it", true, {}, "none"],
+  ["nobody does if the migration's options disable it", undefined, { own: true }, "none"],
+  [
+    "the migration's options take precedence over a cluster that was changed",
+    true,
+    { own: false },
+    "qemu",
+  ],
+  ["the proxies do if disks are copied", undefined, { method: "BlockMigration" }, "proxies"],
+  [
+    "nobody encrypts copied disks if the cluster disables it",
+    true,
+    { method: "BlockMigration" },
+    "none",
+  ],
 ] as const)("%s", (_what, cluster, { own, method = "LiveMigration" }: Given, expected) => {
   const config = clusterConfig({
     migrations: cluster === undefined ? {} : { disableTLS: cluster },

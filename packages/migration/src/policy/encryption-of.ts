@@ -2,18 +2,18 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { isBlockMigration } from "../is-block-migration.ts";
 
-/** Who encrypts memory and disks on their way from node to node. */
+/** Who encrypts memory and disks between the nodes. */
 export type Encryption =
-  /** QEMU itself, from end to end. */
+  /** QEMU itself, end to end. */
   | "qemu"
   /** The proxies of the node agents. */
   | "proxies"
   | "none";
 
 /**
- * Who encrypts what is sent in the migration that a VMI is in. Something is always encrypted unless `disableTLS` is set. The
- * options that the controller has written for this migration count before the cluster's, so that both nodes read the same.
- * Where disks are copied QEMU cannot do it: libvirt refuses TLS for them over the sockets that a launcher has.
+ * Who encrypts the data of a VMI's migration. Data is always encrypted unless `disableTLS` is set. The options that
+ * the controller wrote for this migration take precedence over the cluster's, so that both nodes read the same.
+ * QEMU cannot encrypt when disks are copied: libvirt refuses TLS for them over a launcher's sockets.
  */
 export function encryptionOf(
   vmi: VirtualMachineInstance,

@@ -30,7 +30,7 @@ function plan(scene: Partial<EvacuationScene>): { moved: string[]; stuck: string
   return { moved: names(evacuations.map((evacuation) => evacuation.vmi)), stuck: names(stuck) };
 }
 
-test("a drained node loses all its VMIs, another one those that are marked", () => {
+test("a drained node loses all its VMIs, and another node only the marked ones", () => {
   const vmis = [vmi("a"), vmi("b", marked), vmi("c", { nodeName: "n2" })];
   expect(plan({ node: { spec: drained }, vmis }).moved).toEqual(["a", "b"]);
   expect(plan({ vmis }).moved).toEqual(["b"]);
@@ -48,7 +48,7 @@ test.each<[string, VirtualMachineInstance]>([
   ["succeeded", vmi("a", { ...marked, phase: "Succeeded" })],
   ["being deleted", vmi("a", marked, { metadata: { name: "a", deletionTimestamp: "x" } })],
   [
-    "staying by its strategy",
+    "kept in place by its strategy",
     vmi("a", marked, { spec: { domain: { devices: {} }, evictionStrategy: "External" } }),
   ],
 ])("a VMI that is %s stays", (_, subject) => {
@@ -58,18 +58,18 @@ test.each<[string, VirtualMachineInstance]>([
 test.each([
   [{ startTimestamp: "2026-01-01T11:00:00Z", endTimestamp: "2026-01-01T11:30:00Z" }],
   [{ startTimestamp: "2026-01-01T13:00:00Z" }],
-])("migration state %j is not in the way", (migrationState) => {
+])("migration state %j does not prevent an evacuation", (migrationState) => {
   expect(plan({ vmis: [vmi("a", { ...marked, migrationState })] }).moved).toEqual(["a"]);
 });
 
-test("a VMI that wants to move and cannot is stuck; one that moves only if possible is not", () => {
+test("a VMI that must move and cannot is stuck; one that moves only if possible is not", () => {
   const fixed = { ...marked, conditions: [{ type: "LiveMigratable", status: "False" }] };
   const ifPossible = { domain: { devices: {} }, evictionStrategy: "LiveMigrateIfPossible" };
   const vmis = [vmi("a", fixed), vmi("b", fixed, { spec: ifPossible })];
   expect(plan({ vmis })).toEqual({ moved: [], stuck: ["a"] });
 });
 
-test("of several conditions the first says whether a VMI can move", () => {
+test("the first of several conditions says whether a VMI can move", () => {
   const conditions = [{ ...migratable, status: "False" }, migratable];
   expect(plan({ vmis: [vmi("a", { ...marked, conditions })] })).toEqual({
     moved: [],
@@ -131,13 +131,13 @@ test.each([
   [{ pods: null }, "pods"],
   [{ pods: [{ metadata: { ownerReferences: "me" } }] }, "pods[0].metadata.ownerReferences"],
   [{ node: { spec: { taints: 7 } } }, "node.spec.taints"],
-])("a scene of another shape is refused with the place: %j", (scene, path) => {
+])("rejects an invalid scene and names the place: %j", (scene, path) => {
   expect(() => plan(scene as never)).toThrow(
     expect.objectContaining({ code: "MIGRATION_INPUT_INVALID", path }),
   );
 });
 
-test("Pods are looked through once, however many VMIs there are", () => {
+test("Pods are scanned once, however many VMIs there are", () => {
   const count = 300;
   let reads = 0;
   const pods = Array.from({ length: count }, (_, index) => ({

@@ -10,19 +10,19 @@ import { conditionsOf, hasCondition } from "@virtkit/api/status";
 import { guardVmi } from "./guard-vmi.ts";
 import { readList } from "./read-list.ts";
 
-/** A node, as far as evacuation looks at it. */
+/** A node, with the parts that evacuation uses. */
 export interface EvacuatedNode {
   readonly metadata?: ObjectMeta;
   readonly spec?: { readonly taints?: readonly { key?: string; effect?: string }[] };
 }
 
-/** A Pod, as far as evacuation looks at it. */
+/** A Pod, with the parts that evacuation uses. */
 export interface EvacuatedPod {
   readonly metadata?: ObjectMeta;
   readonly status?: { readonly phase?: string };
 }
 
-/** What there is in the cluster. */
+/** What the cluster contains. */
 export interface EvacuationScene {
   readonly node: EvacuatedNode;
   readonly vmis: readonly VirtualMachineInstance[];
@@ -30,14 +30,14 @@ export interface EvacuationScene {
   readonly pods: readonly EvacuatedPod[];
 }
 
-/** What is to be done to empty a node. */
+/** What to do to empty a node. */
 export interface EvacuationPlan {
-  /** VMIs that get a migration, and the migration that each gets. */
+  /** VMIs that get a migration, each with its migration. */
   readonly evacuations: readonly {
     readonly vmi: VirtualMachineInstance;
     readonly migration: VirtualMachineInstanceMigration;
   }[];
-  /** VMIs that should move and cannot. */
+  /** VMIs that should move but cannot. */
   readonly stuck: readonly VirtualMachineInstance[];
 }
 
@@ -88,7 +88,7 @@ function isUnfinished({ status }: VirtualMachineInstanceMigration): boolean {
   return status?.phase !== "Failed" && status?.phase !== "Succeeded";
 }
 
-/** Marked on this very node, and not migrating already. */
+/** Marked on this node, and not migrating already. */
 function isLeaving({ status }: VirtualMachineInstance, now: number): boolean {
   if (!status?.evacuationNodeName || status.evacuationNodeName !== status.nodeName) return false;
   const { startTimestamp, endTimestamp } = status.migrationState ?? {};
@@ -105,7 +105,7 @@ function isEnding({ metadata, status }: VirtualMachineInstance): boolean {
   return Boolean(metadata?.deletionTimestamp);
 }
 
-/** Of several conditions of one type the first counts. */
+/** The first of several conditions of one type counts. */
 function canMove(vmi: VirtualMachineInstance): boolean {
   return hasCondition(conditionsOf(vmi), "LiveMigratable", "True");
 }
@@ -115,8 +115,8 @@ function keyOf({ metadata }: VirtualMachineInstance): string {
 }
 
 /**
- * The number of Pods that have not ended, by the namespace and UID of their controller. More than one
- * is a migration that has not been cleaned up yet.
+ * The number of Pods that have not ended, by the namespace and UID of their controller. More than one means that a
+ * migration has not been cleaned up yet.
  */
 function countActivePods(pods: readonly EvacuatedPod[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
@@ -131,7 +131,7 @@ function countActivePods(pods: readonly EvacuatedPod[]): ReadonlyMap<string, num
   return counts;
 }
 
-/** Tells an absent name from an empty one, and no namespace can bring the separator along. */
+/** Distinguishes an absent name from an empty one. No namespace can contain the separator. */
 function ownerKey(of: { namespace?: string | undefined; uid?: string | undefined } = {}): string {
   return JSON.stringify([of.namespace, of.uid]);
 }
@@ -141,7 +141,7 @@ function evacuationMigration(
   node: string,
   { annotations, groups }: Names,
 ): VirtualMachineInstanceMigration {
-  // A mere rebalancing can wait.
+  // Rebalancing can wait.
   const rebalancing = metadata?.annotations?.[annotations.evictionSource] === "descheduler";
   return {
     apiVersion: `${groups.core}/v1`,

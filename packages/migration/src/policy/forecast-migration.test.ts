@@ -12,7 +12,7 @@ const still: ForecastInput = {
   maxDowntimeMs: 300,
 };
 
-test("a guest that writes nothing takes as long as its memory, and stands still for what the downtime allows", () => {
+test("an idle guest takes as long as its memory, and stands still for as long as the downtime allows", () => {
   const found = forecastMigration({ ...still, setupMs: 500, switchMs: 80 });
   expect(found).toEqual({
     ...{ converges: true, end: "preCopy", durationMs: 10_580, downtimeMs: 380, rounds: 1 },
@@ -20,7 +20,7 @@ test("a guest that writes nothing takes as long as its memory, and stands still 
   });
 });
 
-test("a limit does not hold while the guest stands still", () => {
+test("a bandwidth limit does not apply while the guest stands still", () => {
   const found = forecastMigration({ ...still, linkBytesPerSecond: 3e9, switchMs: 80 });
   expect(found).toMatchObject({ downtimeMs: 90, durationMs: 9_790 });
 });
@@ -30,14 +30,14 @@ test("disks are sent first, and what is written meanwhile is part of the first r
   expect(found).toMatchObject({ durationMs: 15_000, transferredBytes: 1.5e9 });
 });
 
-test("a guest that writes half as fast as the link halves what is left with each round", () => {
+test("a guest that writes half as fast as the link halves the rest with each round", () => {
   const found = forecastMigration({ ...still, dirtyBytesPerSecond: 50e6 });
   // 9.7 s, 4.85 s, 2.43 s, 1.21 s, 0.61 s, 0.30 s and 0.15 s, and 0.3 s in which the guest stands still.
   expect(found).toMatchObject({ converges: true, rounds: 7, downtimeMs: 300 });
   expect(found.durationMs).toBeCloseTo(19_548, -1);
 });
 
-test("a guest that writes the same pages again and again has short rounds after the first", () => {
+test("a guest that rewrites the same pages has short rounds after the first", () => {
   const writing = { ...still, dirtyBytesPerSecond: 80e6 };
   const always = forecastMigration(writing);
   const same = forecastMigration({ ...writing, dirtyGrowth: 0 });
@@ -59,7 +59,7 @@ const policy: ForecastPolicy = {
   ...{ allowPostCopy: false, allowWorkloadDisruption: false },
 };
 
-test("what does not converge ends by its policy: aborted, paused or in post-copy, when that says so", () => {
+test("a guest that does not converge ends by its policy: aborted, paused or in post-copy, at the time the policy sets", () => {
   const fast = { ...still, dirtyBytesPerSecond: 200e6, dirtyGrowth: 0, switchMs: 100, policy };
   // 9.7 s, then rounds of 2 s that lead nowhere for 20 s.
   expect(forecastMigration(fast)).toMatchObject({
@@ -87,7 +87,7 @@ test("a switch that does not wait comes after the first round, unless that was e
   expect(forecastMigration({ ...still, policy: atOnce })).toMatchObject({ end: "preCopy" });
 });
 
-test("one that would converge too late ends by its policy, too", () => {
+test("a guest that would converge too late ends by its policy, too", () => {
   const slow = {
     ...still,
     dirtyBytesPerSecond: 90e6,
@@ -96,7 +96,7 @@ test("one that would converge too late ends by its policy, too", () => {
   expect(forecastMigration(slow)).toMatchObject({ converges: false, end: "aborted" });
 });
 
-test("no more than all of the memory is ever left, and a link that carries nothing gives an end", () => {
+test("never more than the whole memory is left, and a link that carries nothing still gives an end", () => {
   const flood = forecastMigration({ ...still, dirtyBytesPerSecond: 1e12 });
   expect(flood).toMatchObject({ converges: false, downtimeMs: 10_300 });
   const dead = forecastMigration({ ...still, bytesPerSecond: 0, dirtyBytesPerSecond: 1 });

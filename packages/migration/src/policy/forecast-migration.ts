@@ -1,73 +1,76 @@
-/** What a forecast goes by. Amounts are bytes. */
+/** What a forecast is based on. Amounts are in bytes. */
 export interface ForecastInput {
-  /** Memory that holds something; pages of zeros cost next to nothing. */
+  /** Memory with content; pages of zeros cost almost nothing. */
   readonly memoryBytes: number;
   /** Content of the disks that are copied along. Default 0. */
   readonly diskBytes?: number;
-  /** What the link carries, measured, or the limit that was asked for. */
+  /** Bandwidth of the link: measured, or the configured limit. */
   readonly bytesPerSecond: number;
-  /** What it carries without a limit: QEMU has none while the guest stands still. Default `bytesPerSecond`. */
+  /** Bandwidth without a limit: QEMU has none while the guest stands still. Default `bytesPerSecond`. */
   readonly linkBytesPerSecond?: number;
-  /** Memory that the guest writes in a second, each page counted once. */
+  /** Memory that the guest writes in one second, each page counted once. */
   readonly dirtyBytesPerSecond: number;
-  /** How that grows in a longer time: by this power of it; `dirtyCurve` finds it. Default 1. */
+  /** How that grows over a longer time, as an exponent; `dirtyCurve` finds it. Default 1. */
   readonly dirtyGrowth?: number;
   /** How long the guest may stand still for the last round. */
   readonly maxDowntimeMs: number;
-  /** What a move takes besides, before the first byte is sent, in ms. Default 0. */
+  /** Additional time before the first byte is sent, in ms. Default 0. */
   readonly setupMs?: number;
-  /** How long the guest stands still besides the last round, in ms. Default 0. */
+  /** Additional time that the guest stands still, in ms. Default 0. */
   readonly switchMs?: number;
-  /** When it is given up on pre-copy, and what is done then. Default: never. */
+  /** When to give up on pre-copy, and what to do then. Default: never. */
   readonly policy?: ForecastPolicy;
 }
 
-/** What becomes of a guest that does not converge. */
+/** What happens to a guest that does not converge. */
 export interface ForecastPolicy {
-  /** How long all of it may take, in seconds; 0 is for ever. */
+  /** How long the whole migration may take, in seconds; 0 means no limit. */
   readonly completionSeconds: number;
-  /** How long it may go on without progress, in seconds; 0 is for ever. */
+  /** How long it may continue without progress, in seconds; 0 means no limit. */
   readonly progressSeconds: number;
   readonly allowPostCopy: boolean;
   readonly allowWorkloadDisruption: boolean;
-  /** Whether it is switched to post-copy after the first round, without waiting for what rounds bring. */
+  /** Whether to switch to post-copy after the first round, without waiting to see whether rounds help. */
   readonly switchesAtOnce?: boolean;
 }
 
-/** How a migration is expected to end; `never`: by nothing that is known here. */
+/** How a migration is expected to end. `never`: nothing known here ends it. */
 export type ForecastEnd = "preCopy" | "postCopy" | "paused" | "aborted" | "never";
 
 /** How a migration is expected to go. */
 export interface MigrationForecast {
-  /** Whether rounds leave less and less, until the rest can be sent while the guest stands still. */
+  /** Whether the rounds leave less and less, until the rest can be sent while the guest stands still. */
   readonly converges: boolean;
-  /** How it ends, by itself or by the policy. */
+  /** How it ends, on its own or by the policy. */
   readonly end: ForecastEnd;
-  /** Until all of the guest is at the target, or it was aborted, in ms; `never`: until it is plain that it goes on for ever. */
+  /**
+   * Time until the whole guest is at the target, or until it is aborted, in ms. For `never`: until it is clear that
+   * it never ends.
+   */
   readonly durationMs: number;
   /** How long the guest stands still. */
   readonly downtimeMs: number;
-  /** Rounds of memory before the guest is stopped, or it is plain that they lead nowhere. */
+  /** Rounds of memory before the guest is stopped, or before it is clear that they do not help. */
   readonly rounds: number;
   readonly transferredBytes: number;
 }
 
-/** As `judge` has it: a round that leaves more than this part of the one before leads nowhere. */
+/** The same as in `judge`: a round that leaves more than this share of the previous one does not help. */
 const leastGain = 0.96;
-/** As `judge` has it: so many rounds must be no better before that is believed. */
+/** The same as in `judge`: this many rounds must bring no improvement before that is believed. */
 const roundsToTell = 3;
 /** Far more than QEMU makes. */
 const mostRounds = 1_000;
-/** QEMU looks whether the rest fits into the downtime each time that it may send on, ten times a second. */
+/** QEMU checks ten times per second whether the rest fits into the downtime. */
 const lookMs = 100;
 
-/** What the rounds of pre-copy have come to. */
+/** What the rounds of pre-copy lead to. */
 interface Rounds {
   readonly converges: boolean;
   readonly elapsedMs: number;
   readonly sent: number;
   readonly rounds: number;
-  /** What the last round has left, beside what fits into the downtime. */
+  /** What the last round left, in addition to what fits into the downtime. */
   readonly left: number;
 }
 
@@ -104,7 +107,7 @@ export function forecastMigration(input: ForecastInput): MigrationForecast {
   }
   const end = endBy(policy, found);
   const rest = end === "aborted" ? 0 : left + atRest;
-  // A paused guest is sent by the limit still; only QEMU's own stop has none.
+  // A paused guest is still sent with the limit; only QEMU's own stop has none.
   const restMs = rest / (end === "postCopy" ? linkPerMs : perMs(input.bytesPerSecond));
   const standsStill = { postCopy: switchMs, aborted: 0 } as Partial<Record<ForecastEnd, number>>;
   const isOver = end === "never" || end === "aborted";
@@ -129,7 +132,7 @@ function playRounds(input: ForecastInput): Rounds {
     elapsedMs += roundMs;
     const written = Math.min(memoryBytes, writtenIn(input, roundMs));
     const converges = written <= lookMs * bytesPerMs;
-    // The first round sends what was written before; only what follows is the guest's pace.
+    // The first round sends what was written before; only the following ones show the guest's pace.
     const isStuck = written > leastGain * left || rounds === mostRounds || elapsedMs > latestMs;
     left = written;
     if (converges || isStuck || policy?.switchesAtOnce) {
@@ -143,7 +146,7 @@ function restOf({ bytesPerSecond, maxDowntimeMs }: ForecastInput): number {
   return perMs(bytesPerSecond) * maxDowntimeMs;
 }
 
-/** Within a second a guest is taken to write other pages all the time: nobody has looked closer. */
+/** Within a second a guest is assumed to write new pages all the time: there is no finer sample. */
 function writtenIn(
   { dirtyBytesPerSecond, dirtyGrowth = 1 }: ForecastInput,
   milliseconds: number,
@@ -163,7 +166,7 @@ function endBy(policy: ForecastPolicy | undefined, { rounds }: Rounds): Forecast
   return policy.allowPostCopy ? "postCopy" : "paused";
 }
 
-/** When the policy is applied to rounds that lead nowhere. */
+/** When the policy applies to rounds that do not help. */
 function givenUpAt({ policy, setupMs = 0, bytesPerSecond }: ForecastInput, found: Rounds): number {
   const { elapsedMs, left } = found;
   if (!policy || policy.switchesAtOnce) return elapsedMs;

@@ -5,7 +5,7 @@ import {
 } from "@virtkit/api/schema";
 import { isMigrationError, MigrationError } from "../migration-error.ts";
 
-/** Runs a function on a VMI that may never have been checked; `at` is where it is in a larger object. */
+/** Runs a function on a VMI that may not have been validated; `at` is its position in a larger object. */
 export function guardVmi<T>(vmi: VirtualMachineInstance, compute: () => T, at = ""): T {
   return guardShape(VirtualMachineInstanceSchema, vmi, compute, {
     isOwn: isMigrationError,

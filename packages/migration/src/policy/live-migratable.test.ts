@@ -16,7 +16,7 @@ const reasons = (vmi: VirtualMachineInstance): readonly (string | undefined)[] =
   liveMigratable(vmi, facts).conditions.map(({ reason }) => reason);
 
 describe("liveMigratable", () => {
-  test("says that a plain VMI can move, without copying anything", () => {
+  test("a plain VMI can move without copying anything", () => {
     expect(liveMigratable(vmiWith({}), facts)).toEqual({
       conditions: [
         { type: "LiveMigratable", status: "True" },
@@ -43,7 +43,7 @@ describe("liveMigratable", () => {
     ]);
   });
 
-  test("a persistent reservation keeps the volumes, and Secure Execution the VMI", () => {
+  test("a persistent reservation blocks the volumes, and Secure Execution blocks the VMI", () => {
     const disks = [{ name: "d", lun: { reservation: true } }];
     expect(reasons(vmiWith({ domain: { devices: { disks } } }))).toEqual([
       undefined,
@@ -53,7 +53,7 @@ describe("liveMigratable", () => {
     expect(reasons(vmiWith(secured))).toEqual(["SecureExecutionNotLiveMigratable", undefined]);
   });
 
-  test("a guest that needs the TSC frequency moves once its nodes tell it", () => {
+  test("a guest that needs the TSC frequency can move once its nodes report it", () => {
     const domain = { devices: {}, features: { hyperv: { reenlightenment: { enabled: true } } } };
     expect(reasons(vmiWith({ domain }))).toEqual([
       "NoTSCFrequencyNotLiveMigratable",
@@ -65,7 +65,7 @@ describe("liveMigratable", () => {
     ]);
   });
 
-  test("warns if a drain would have to move a VMI that cannot", () => {
+  test("warns if a drain would have to move a VMI that cannot move", () => {
     const volumes = [{ name: "a", persistentVolumeClaim: { claimName: "a" } }];
     const stuck = vmiWith({ volumes, evictionStrategy: "LiveMigrate" });
     expect(liveMigratable(stuck, facts).events).toMatchObject([
@@ -75,13 +75,13 @@ describe("liveMigratable", () => {
     expect(liveMigratable(calm, facts).events).toEqual([]);
   });
 
-  test("leaves a condition that says the same where it is", () => {
+  test("leaves an unchanged condition alone", () => {
     const first = liveMigratable(vmiWith({}), facts).conditions;
     const conditions = [...first, { type: "Ready", status: "True" }];
     expect(liveMigratable(vmiWith({}, { conditions }), facts).conditions).toEqual(conditions);
   });
 
-  test("tells the field of a VMI that is not shaped like one", () => {
+  test("names the field of an object that is not a VMI", () => {
     expect(() => liveMigratable({ spec: 7 } as unknown as VirtualMachineInstance, facts)).toThrow(
       expect.objectContaining({ code: "MIGRATION_INPUT_INVALID", path: "spec" }),
     );

@@ -18,30 +18,30 @@ import { volumeMigratability } from "./volume-migratability.ts";
 export interface MigrationObstacle {
   readonly reason: (typeof notMigratableReasons)[number];
   readonly message: string;
-  /** Whether it only matters to moving the VMI, to moving its volumes along, or to both. */
+  /** Whether it matters only for moving the VMI, only for moving its volumes along, or for both. */
   readonly concerns: "vmi" | "volumes" | "both";
 }
 
-/** What a node agent says of a VMI's ability to move. */
+/** What a node agent reports about a VMI's ability to move. */
 export interface Migratability {
   /** All conditions of the VMI, with `LiveMigratable` and `StorageLiveMigratable` as they are now. */
   readonly conditions: readonly VirtualMachineInstanceCondition[];
   readonly migrationMethod: "LiveMigration" | "BlockMigration";
-  /** For the user: a drain would have to migrate this VMI, and cannot. */
+  /** For the user: a drain would have to migrate this VMI, but cannot. */
   readonly events: readonly PlannedEvent[];
 }
 
 /** What the answer depends on besides the VMI. */
 export interface MigratabilityFacts {
   readonly config: ClusterConfig;
-  /** The CPU model of the node that a `host-model` guest gets; empty if the node does not tell it. */
+  /** The node's CPU model that a `host-model` guest gets; empty if the node does not report it. */
   readonly hostCpuModel: string;
 }
 
 /**
  * Whether a VMI can be moved to another node while it runs, and how. The first obstacle is the reason
  * of `LiveMigratable`; `StorageLiveMigratable` names all. A condition that says the same as before keeps
- * its place. A VMI of another shape gives a `MigrationError` with the `path` of the field.
+ * its place. A VMI with another shape gives a `MigrationError` with the `path` of the field.
  *
  * @example
  * ```ts
@@ -80,7 +80,7 @@ export function liveMigratable(
   });
 }
 
-/** What keeps a VMI from moving besides its volumes, in the order in which it is told. */
+/** What prevents a VMI from moving besides its volumes, in the order in which it is reported. */
 export function migrationObstacles(
   vmi: VirtualMachineInstance,
   { config, hostCpuModel }: MigratabilityFacts,
@@ -107,7 +107,7 @@ export function migrationObstacles(
     needsTscFrequency(vmi) &&
       both(
         "NoTSCFrequencyNotLiveMigratable",
-        "the guest needs a TSC frequency for Hyper-V reenlightenment, and its nodes tell none",
+        "the guest needs a TSC frequency for Hyper-V reenlightenment, and its nodes report none",
       ),
     features?.hypervPassthrough?.enabled === true &&
       both("HypervPassthroughNotLiveMigratable", "the guest uses Hyper-V passthrough"),
@@ -143,7 +143,7 @@ function hostDeviceObstacle(
   config: ClusterConfig,
 ): string | undefined {
   const { hostDevices = [], gpus = [] } = spec.domain.devices ?? {};
-  if (hostDevices.length > 0) return "the guest has a device of the host";
+  if (hostDevices.length > 0) return "the guest has a host device";
   const [gpu, second] = gpus;
   if (!gpu) return undefined;
   if (second) return "the guest has more than one GPU";
@@ -155,7 +155,7 @@ function hostDeviceObstacle(
   return isMediated ? undefined : "the guest has a GPU that is not a mediated device";
 }
 
-/** A guest with `invtsc` needs the frequency to start; that is told elsewhere. */
+/** A guest with `invtsc` needs the frequency to start; that is reported elsewhere. */
 function needsTscFrequency({ spec, status }: VirtualMachineInstance): boolean {
   const { cpu, features } = spec.domain;
   if ((status?.topologyHints?.tscFrequency ?? 0) > 0) return false;
@@ -179,7 +179,7 @@ function storageCondition(
   return { type: "StorageLiveMigratable", status: "False", reason: "NotMigratable", message };
 }
 
-/** A condition that changes goes to the end of the list, as KubeVirt has it. */
+/** A changed condition moves to the end of the list, as in KubeVirt. */
 function replaced(
   conditions: readonly VirtualMachineInstanceCondition[],
   condition: VirtualMachineInstanceCondition,
@@ -196,6 +196,6 @@ function cannotMove(message: string): PlannedEvent {
   return {
     type: "Warning",
     reason: "Migrated",
-    message: `a drain would have to migrate this VMI, and it cannot be: ${message}`,
+    message: `a drain would have to migrate this VMI, which is not possible: ${message}`,
   };
 }

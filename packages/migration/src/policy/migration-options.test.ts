@@ -9,7 +9,7 @@ import {
 
 const selectors = {};
 
-test("the cluster's options have its defaults, and amounts in their one spelling", () => {
+test("the cluster's options get defaults, and amounts get their canonical form", () => {
   const config = clusterConfig({
     migrations: { bandwidthPerMigration: "1024Mi", disableTLS: true },
   });
@@ -54,7 +54,7 @@ test("experimental options merge field by field", () => {
   });
 });
 
-test("the policy that matches is applied and named", () => {
+test("applies and names the matching policy", () => {
   const policy = { metadata: { name: "p" }, spec: { selectors, maxDowntimeMs: 7 } };
   const domain = { devices: {} };
   const vmi = { metadata: { labels: {} }, spec: { domain } };
@@ -64,7 +64,7 @@ test("the policy that matches is applied and named", () => {
   expect(resolveMigrationOptions(vmi, {}, [], clusterConfig()).policy).toBeUndefined();
 });
 
-test("a bandwidth that is no quantity is refused with its path", () => {
+test("rejects a bandwidth that is not a quantity, and names its path", () => {
   expect(() => applyPolicy({}, { selectors, bandwidthPerMigration: "fast" })).toThrow(
     expect.objectContaining({
       code: "MIGRATION_QUANTITY_INVALID",

@@ -34,7 +34,7 @@ const clusterFields = [
   "utilityVolumesTimeout",
 ] as const satisfies readonly (keyof VMIMConfigurationOptions)[];
 
-/** The cluster's own options, for migrations that no policy speaks of. */
+/** The cluster's own options, for migrations without a policy. */
 export function clusterMigrationOptions({ migrations }: ClusterConfig): VMIMConfigurationOptions {
   const path = "configuration.migrations.bandwidthPerMigration";
   const bandwidth = readAmount(migrations.bandwidthPerMigration, path);
@@ -50,8 +50,8 @@ const policyFields = [
 ] as const satisfies readonly (keyof MigrationPolicySpec)[];
 
 /**
- * The options with what a policy sets. A policy that allows post-copy and says nothing of disruption
- * allows that, too: it used to be one setting. Nothing that is given is changed.
+ * The options with the settings of a policy. A policy that allows post-copy and says nothing about disruption
+ * allows that as well, because it used to be one setting. Does not change its arguments.
  */
 export function applyPolicy(
   options: VMIMConfigurationOptions,
@@ -79,7 +79,7 @@ function mergeExperimental(
   return merged;
 }
 
-/** The options of a migration of a VMI: the cluster's, and over them those of the policy that applies. */
+/** The options for migrating a VMI: the cluster's, overridden by those of the matching policy. */
 export function resolveMigrationOptions(
   vmi: VirtualMachineInstance,
   namespaceLabels: Readonly<Record<string, string>> | undefined,

@@ -7,7 +7,7 @@ test.each([
   ["system-maintenance", 20, 5],
   ["odd", 0, 5],
   [undefined, 0, 5],
-])("a %s migration has priority %i and asks again after %i s", (priority, place, delay) => {
+])("a %s migration has priority %i and retries after %i s", (priority, place, delay) => {
   const spec = priority === undefined ? {} : { priority };
   expect(migrationPriority({ spec })).toBe(place);
   expect(requeueDelaySeconds(place)).toBe(delay);

@@ -40,7 +40,7 @@ test.each<[PendingPod, boolean]>([
   expect(isPendingUnschedulable(pod)).toBe(waits);
 });
 
-test("a migration that is missing has the defaults, conditions that are no list have a path", () => {
+test("a missing migration gets the defaults, and conditions that are not a list are reported with their path", () => {
   expect(pendingPodTimeouts(undefined as never).catchAllSeconds).toBe(900);
   const status = { phase: "Pending", conditions: 7 };
   expect(() => isPendingUnschedulable({ status } as never)).toThrow(

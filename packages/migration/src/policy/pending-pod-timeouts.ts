@@ -10,7 +10,7 @@ export interface PendingPodTimeouts {
   readonly catchAllSeconds: number;
 }
 
-/** A Pod, as far as its wait for a node counts. */
+/** A Pod: the parts that show how long it waits for a node. */
 export interface PendingPod {
   readonly metadata?: ObjectMeta;
   readonly status?: {
@@ -22,8 +22,8 @@ export interface PendingPod {
 const kubevirtNames = names();
 
 /**
- * The timeouts of a migration: its annotations, or 5 and 15 minutes. An annotation that is no whole
- * number of 64 bits does not count.
+ * The timeouts of a migration: its annotations, or 5 and 15 minutes. An annotation that is not a 64-bit integer is
+ * ignored.
  */
 export function pendingPodTimeouts(
   migration: VirtualMachineInstanceMigration,
@@ -42,7 +42,7 @@ function seconds(text: string | undefined): number | undefined {
   return BigInt.asIntN(64, value) === value ? Number(value) : undefined;
 }
 
-/** Whether a Pod waits because the scheduler has found no node for it. */
+/** Whether a Pod waits because the scheduler has not found a node for it. */
 export function isPendingUnschedulable({ metadata, status }: PendingPod): boolean {
   if (status?.phase !== "Pending" || metadata?.deletionTimestamp) return false;
   return readList(status.conditions ?? [], "status.conditions").some(

@@ -1,6 +1,9 @@
 import { MigrationError } from "../migration-error.ts";
 
-/** A list of objects that was never checked; what is no list, or no object in it, is an error with its path. */
+/**
+ * Reads a list of objects that was not validated. If it is not a list, or an item is not an object, throws an error
+ * with the path.
+ */
 export function readList<T extends object>(list: readonly T[], path: string): readonly T[] {
   if (!Array.isArray(list)) throw unfit(list, path, "a list");
   const odd = list.findIndex((item) => typeof item !== "object" || item === null);

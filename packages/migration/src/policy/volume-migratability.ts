@@ -3,21 +3,21 @@ import { isSet } from "@virtkit/api/shape";
 
 /** What volumes mean for a migration. */
 export interface VolumeMigratability {
-  /** Whether some volume has to be copied along. */
+  /** Whether a volume must be copied along. */
   readonly copies: boolean;
-  /** Why a volume keeps the VMI where it is. */
+  /** Why a volume prevents the VMI from moving. */
   readonly obstacle?: string;
 }
 
 /**
- * Whether the volumes of a VMI let it move. Claims must be shared, or be migrated along; host disks,
- * too. What the launcher makes itself is copied, unless it is a file system or a read-only CD-ROM.
+ * Whether the volumes of a VMI let it move. Claims and host disks must be shared, or be migrated along. What the
+ * launcher generates is copied, unless it is a file system or a read-only CD-ROM.
  */
 export function volumeMigratability(vmi: VirtualMachineInstance): VolumeMigratability {
   const volumes = vmi.spec.volumes ?? [];
   for (const volume of volumes) {
     const obstacle = obstacleOf(volume, vmi);
-    // KubeVirt then copies whatever else there is.
+    // KubeVirt then copies everything else as well.
     if (obstacle !== undefined) return { copies: true, obstacle };
   }
   const migrates = (vmi.status?.migratedVolumes ?? []).length > 0;
@@ -29,7 +29,7 @@ function obstacleOf(volume: Volume, vmi: VirtualMachineInstance): string | undef
   const known = (vmi.status?.volumeStatus ?? []).findLast((status) => status.name === name);
   const claim = known?.persistentVolumeClaimInfo;
   if (isSet(persistentVolumeClaim) || isSet(dataVolume)) {
-    if (!claim) return `nothing is known of the claim of volume ${name}; it must be ReadWriteMany`;
+    if (!claim) return `the claim of volume ${name} is unknown; it must be ReadWriteMany`;
   } else if (!isSet(hostDisk)) {
     return undefined;
   } else if (!claim) {

@@ -48,8 +48,8 @@ const reasons: Readonly<Record<(typeof wrong)[number], RegExp>> = {
   "of another role": /is for node-agent\/node-1, not for migration/,
   "of another migration": /is for migration\/another\/source, not for migration/,
   "of the other side": /is for migration\/.*\/target, not for migration/,
-  "that has expired": /its certificate may have expired/,
-  "of another authority": /or be of another authority/,
+  "that has expired": /its certificate has expired/,
+  "of another authority": /or comes from another CA/,
 };
 
 async function wrongCredentials(
@@ -85,7 +85,7 @@ async function wrongCredentials(
 
 describe("a target's proxy", () => {
   it.each(wrong)(
-    "dials nothing for a certificate %s; control: naive TLS takes it",
+    "dials nothing for a certificate %s; control: naive TLS accepts it",
     async (what) => {
       const { credentials, trusted } = await wrongCredentials(what, "source");
       const dial = vi.fn(async () => await Promise.reject<Socket>(new Error("dialled")));
@@ -124,7 +124,7 @@ describe("a target's proxy", () => {
     },
   );
 
-  it("dials nothing for garbage, silence, half a ticket or one that is invented, and goes on", async () => {
+  it("dials nothing for garbage, silence, half a ticket or an invented one, and keeps serving", async () => {
     const clock = new ManualClock();
     const served = vi.fn(echo);
     const proxies = await startProxies({ serve: served, target: { clock } });
@@ -152,7 +152,7 @@ describe("a target's proxy", () => {
     await expect(works(proxies.dial("memory"))).resolves.toBe(true);
   });
 
-  it("takes a ticket once, and only for so long", async () => {
+  it("accepts a ticket once, and only for a limited time", async () => {
     const clock = new ManualClock();
     const served = vi.fn(echo);
     const { proxy } = await startTarget({ serve: served, target: { clock } });
@@ -174,7 +174,7 @@ describe("a target's proxy", () => {
     expect(served).toHaveBeenCalledTimes(1);
   });
 
-  it("refuses a good peer what it does not offer, and a greeting without an end", async () => {
+  it("rejects a channel it does not offer, even from a good peer, and a greeting without an end", async () => {
     const served = vi.fn(echo);
     const { proxy } = await startTarget({ serve: served });
     for (const greeting of [
@@ -191,7 +191,7 @@ describe("a target's proxy", () => {
     expect(served).not.toHaveBeenCalled();
   });
 
-  it("gives out no more tickets than connections may wait", async () => {
+  it("issues no more tickets than connections may wait", async () => {
     const { proxy } = await startTarget({ serve: echo, target: { limits: { waiting: 3 } } });
     const answers: string[] = [];
     for (let count = 0; count < 5; count++)
@@ -199,7 +199,7 @@ describe("a target's proxy", () => {
     expect(answers.map((answer) => answer.slice(0, 2))).toEqual(["ok", "ok", "ok", "er", "er"]);
   });
 
-  it("is held up by nobody who opens 1,000 connections and is silent", async () => {
+  it("is not held up by 1,000 silent connections", async () => {
     const clock = new ManualClock();
     const proxies = await startProxies({ serve: echo, target: { clock } });
     const before = openDescriptors();
@@ -227,7 +227,7 @@ describe("a target's proxy", () => {
     await Promise.all(silent.map(closed));
   }, 60_000);
 
-  it("leaves a socket closed that its dialler brings too late, and tells of a dialler that fails", async () => {
+  it("closes a socket that its dialler brings too late, and reports a dialler that fails", async () => {
     const clock = new ManualClock();
     const warn = vi.fn();
     let bring: (socket: Socket) => void = nothing;
@@ -250,7 +250,9 @@ describe("a target's proxy", () => {
         ],
       },
     });
-    await expect(ask(proxy.controlPort, "stream gone")).resolves.toBe("error gone is not there\n");
+    await expect(ask(proxy.controlPort, "stream gone")).resolves.toBe(
+      "error gone does not exist\n",
+    );
     expect(warn).toHaveBeenCalledWith({ error: "Error: no such socket" }, expect.any(String));
     const asked = ask(proxy.controlPort, "stream late");
     await eventually(() => dial.mock.calls.length).toBe(1);
@@ -293,7 +295,7 @@ describe("a source's proxy", () => {
     },
   );
 
-  it("does not wait for a target that is silent", async () => {
+  it("does not wait for a silent target", async () => {
     const clock = new ManualClock();
     const silent = createPlainServer().listen(0, "127.0.0.1");
     await once(silent, "listening");
@@ -337,11 +339,11 @@ describe("a source's proxy", () => {
     it.each([
       ["a ticket of the wrong length", "ok 00ff\n"],
       ["no ticket", "ok\n"],
-      ["something else", "yes\n"],
+      ["another answer", "yes\n"],
       ["an error", "error no\n"],
       ["a line without an end", "x".repeat(1 << 20)],
       ["nothing", ""],
-    ])("closes what it cannot carry over: %s", async (_what, answer) => {
+    ])("closes a connection that it cannot carry: %s", async (_what, answer) => {
       const clock = new ManualClock();
       let asked = 0;
       const liar = createServer(serverTlsOptions(credentials), (socket) => {

@@ -30,13 +30,13 @@ it.each<Answer>([{ ok: true }, { ok: true, ticket }, { ok: false, reason: "no" }
   },
 );
 
-it("a reason with line ends is one line", () => {
+it("a reason with line breaks becomes one line", () => {
   expect(writeAnswer({ ok: false, reason: `a\nok ${"x".repeat(1_000)}` })).toMatch(
     /^error a\?ok x{195}\n$/,
   );
 });
 
-describe("any line at all", () => {
+describe("any line", () => {
   const words = [
     "virtkit-migration/1",
     "hello",
@@ -54,7 +54,7 @@ describe("any line at all", () => {
     fc.array(fc.constantFrom(...words), { maxLength: 5 }).map((parts) => parts.join(" ")),
   );
 
-  it("is a greeting that would be written so, or none", () => {
+  it("is a greeting in its canonical form, or no greeting", () => {
     fc.assert(
       fc.property(line, (text) => {
         const greeting = parseGreeting(text);
@@ -63,7 +63,7 @@ describe("any line at all", () => {
     );
   });
 
-  it("is an answer, or none", () => {
+  it("is an answer, or no answer", () => {
     fc.assert(
       fc.property(line, (text) => {
         const answer = parseAnswer(text);
@@ -72,7 +72,7 @@ describe("any line at all", () => {
     );
   });
 
-  it("is read however it is cut, and what follows it stays", async () => {
+  it("is read however it is split, and the bytes after it remain", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.stringMatching(/^[ -~]{0,256}$/),
@@ -98,7 +98,7 @@ describe("any line at all", () => {
     );
   });
 
-  it("that is too long is refused before it has ended", async () => {
+  it("is rejected before its end if it is too long", async () => {
     const stream = new PassThrough();
     stream.write("x".repeat(257));
     await expect(readLine(stream as unknown as Socket)).rejects.toMatchObject({
@@ -108,10 +108,10 @@ describe("any line at all", () => {
   });
 });
 
-it("a peer of another version hears which one this side speaks", () => {
+it("a peer of another version is told which version this side speaks", () => {
   expect(versionAnswer("virtkit-migration/2 hello")).toEqual({
     ok: false,
-    reason: "greeted as virtkit-migration/2, and this side speaks virtkit-migration/1",
+    reason: "greeted as virtkit-migration/2, but this side speaks virtkit-migration/1",
   });
   expect(versionAnswer("virtkit-migration/1 hello")).toBeUndefined();
   expect(versionAnswer("GET / HTTP/1.1")).toBeUndefined();

@@ -3,14 +3,14 @@ import { peerRefused } from "./peer-refused.ts";
 import { ticketBytes } from "./tickets.ts";
 
 /**
- * What the source's proxy wants of a control connection: to see that there is one, a stream on that very connection,
- * or a ticket for a stream on a connection of its own.
+ * What the source's proxy wants from a control connection: to check that it works, to use it as a stream, or to get
+ * a ticket for a stream on a separate connection.
  */
 export type Greeting =
   | { readonly wants: "hello" }
   | { readonly wants: "stream" | "ticket"; readonly channel: string };
 
-/** What the target's proxy says to it. */
+/** The answer of the target's proxy. */
 export type Answer =
   | { readonly ok: true; readonly ticket?: Buffer }
   | { readonly ok: false; readonly reason: string };
@@ -30,11 +30,11 @@ export function writeGreeting(greeting: Greeting): string {
   return `${protocol} ${greeting.wants}${channel}\n`;
 }
 
-/** What to say to a peer of another version, which may then speak this one; undefined where it is not one. */
+/** What to answer a peer of another version, which may then speak this one; undefined if it is not a peer. */
 export function versionAnswer(line: string): Answer | undefined {
   const [found = ""] = line.split(" ");
   if (found === protocol || !/^virtkit-migration\/\d{1,6}$/.test(found)) return undefined;
-  return { ok: false, reason: `greeted as ${found}, and this side speaks ${protocol}` };
+  return { ok: false, reason: `greeted as ${found}, but this side speaks ${protocol}` };
 }
 
 /** Undefined for anything else. */
@@ -59,7 +59,7 @@ export function parseAnswer(line: string): Answer | undefined {
   return line.startsWith("error ") ? { ok: false, reason: line.slice("error ".length) } : undefined;
 }
 
-/** The first line. What follows stays in the socket, which is paused. Fails where the line is too long or never ends. */
+/** Reads the first line. The rest stays in the paused socket. Fails if the line is too long or never ends. */
 export async function readLine(socket: Socket): Promise<string> {
   return await new Promise<string>((resolve, reject) => {
     let line = "";
@@ -76,7 +76,9 @@ export async function readLine(socket: Socket): Promise<string> {
       line += chunk.toString("latin1", 0, length < 0 ? maxLine + 1 : length);
       if (line.length > maxLine) {
         settle();
-        reject(peerRefused("greeting", `began with no line of at most ${maxLine} characters`));
+        reject(
+          peerRefused("greeting", `did not begin with a line of at most ${maxLine} characters`),
+        );
       } else if (length >= 0) {
         settle();
         if (length + 1 < chunk.length) socket.unshift(chunk.subarray(length + 1));

@@ -71,7 +71,7 @@ it("a peer that does not read costs one buffer of a plain end", async () => {
   await expect(mostHeld(await plainPair(), joinEnds)).resolves.toBeLessThanOrEqual(512 * 1024);
 });
 
-it("control: without back-pressure it costs all that is sent", async () => {
+it("control: without back-pressure, it costs everything that is sent", async () => {
   const naive = (from: StreamEnd, to: StreamEnd): unknown =>
     from.socket.on("data", (chunk) => to.socket.write(chunk)).resume();
   await expect(mostHeld(await plainPair(), naive)).resolves.toBeGreaterThan(32 << 20);

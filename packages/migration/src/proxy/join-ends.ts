@@ -3,9 +3,9 @@ import type { StreamEnd } from "./stream-end.ts";
 
 /** Two ends that are joined. */
 export interface Joint {
-  /** Bytes that were passed on, both ways. */
+  /** Bytes passed on, in both directions. */
   readonly moved: number;
-  /** Whether one end has not taken yet what the other has sent. */
+  /** Whether one end has not yet accepted what the other has sent. */
   readonly waits: boolean;
   /** Resolves when both ends are closed. */
   readonly closed: Promise<void>;
@@ -13,8 +13,8 @@ export interface Joint {
 }
 
 /**
- * Passes bytes on, both ways, without looking at them. Each way ends by itself, as the peers do. An end that breaks
- * breaks the other: an orderly end would tell its peer that it has got everything.
+ * Passes bytes on in both directions without looking at them. Each direction ends on its own, when its sender ends.
+ * An end that breaks also breaks the other: an orderly end would tell that peer that it has received everything.
  */
 export function joinEnds(one: StreamEnd, other: StreamEnd): Joint {
   let moved = 0;
@@ -56,7 +56,7 @@ async function closeTogether(one: Socket, other: Socket): Promise<void> {
   });
 }
 
-/** TCP alone can tell a peer that something broke. */
+/** Only TCP can tell a peer that something broke. */
 function reset(socket: Socket): void {
   const isTcp = socket.remoteFamily !== undefined && !("encrypted" in socket);
   if (isTcp && !socket.connecting && !socket.destroyed) socket.resetAndDestroy();

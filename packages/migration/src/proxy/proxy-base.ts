@@ -6,15 +6,15 @@ import { checkLimits, type ProxyOptions } from "./proxy-options.ts";
 import { StreamTable } from "./stream-table.ts";
 import { WaitingRoom } from "./waiting-room.ts";
 
-/** What is known of a proxy from outside, whichever its side. */
+/** The common interface of both proxies. */
 export interface RunningProxy extends AsyncDisposable {
-  /** How many streams it carries. */
+  /** The number of open streams. */
   readonly streams: number;
   /** Stops listening and ends every stream. */
   close(): Promise<void>;
 }
 
-/** What the proxies of both sides have: their streams, those who wait to become one, and one end for all. */
+/** What the proxies of both sides share: their streams, connections waiting to become one, and a common end. */
 export class ProxyBase {
   readonly limits: ProxyLimits;
   readonly clock: Clock;
@@ -42,14 +42,14 @@ export class ProxyBase {
     return this.#closing.signal;
   }
 
-  /** Does something in the background, which the end waits for. A failure is told and ends nothing else. */
+  /** Runs a task in the background; the end waits for it. A failure is logged and ends nothing else. */
   run(what: string, task: () => Promise<void>): void {
     const running = task().catch((error: unknown) => this.tell(what, error));
     this.#tasks.add(running);
     void running.then(() => this.#tasks.delete(running));
   }
 
-  /** Tells of a failure that ends nothing but itself. */
+  /** Logs a failure that ends nothing but itself. */
   tell(what: string, error: unknown): void {
     if (this.ending.aborted) return;
     this.#observers.log?.warn({ error: describeError(error) }, what);
@@ -57,8 +57,8 @@ export class ProxyBase {
   }
 
   /**
-   * Gives a connection the time of a set-up. `expel` ends the connection, and must make the task fail; its signal fires
-   * at the same time, for what else the task waits for.
+   * Gives a connection the time of a set-up. `expel` ends the connection and must make the task fail; its signal
+   * fires at the same time, for everything else the task waits for.
    */
   async within(expel: () => void, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const late = new AbortController();
@@ -75,7 +75,7 @@ export class ProxyBase {
     }
   }
 
-  /** Starts a proxy, which its signal ends. A start that fails leaves nothing. */
+  /** Starts a proxy, which ends with its signal. A failed start leaves nothing behind. */
   async begin(start: () => Promise<void>): Promise<void> {
     try {
       this.#signal?.throwIfAborted();
@@ -88,7 +88,7 @@ export class ProxyBase {
     }
   }
 
-  /** Adds what ends first, a listener say; what it returns is waited for last. */
+  /** Adds something that ends first, such as a listener; what it returns is awaited last. */
   atEnd(close: () => Promise<unknown> | undefined): void {
     this.#closers.push(close);
   }

@@ -1,14 +1,14 @@
-/** How far a peer can drive a proxy. Times in milliseconds. */
+/** How far a peer can push a proxy. Times in milliseconds. */
 export interface ProxyLimits {
-  /** Streams at a time. Each takes at most 640 KiB. Default 64. */
+  /** Concurrent streams. Each takes at most 640 KiB. Default 64. */
   readonly streams: number;
-  /** Connections that have not shown yet what they are for. Where there are more, the oldest goes. Default 32. */
+  /** Connections that have not shown yet what they are for. Above this number, the oldest is closed. Default 32. */
   readonly waiting: number;
-  /** From a connection to the stream that it is for: handshake, greeting and dialling. Default 10,000. */
+  /** Time from a connection to its stream: handshake, greeting and dialling. Default 10,000. */
   readonly setup: number;
-  /** For how long one end may leave bytes untaken that the other has sent. Default 120,000. */
+  /** How long one end may leave bytes unread that the other has sent. Default 120,000. */
   readonly stall: number;
-  /** For how long a stream may carry nothing. Default 1,800,000: memory that does not change is not sent. */
+  /** How long a stream may carry nothing. Default 1,800,000, because unchanged memory is not sent. */
   readonly idle: number;
 }
 
@@ -20,5 +20,5 @@ export const defaultLimits: ProxyLimits = {
   idle: 1_800_000,
 };
 
-/** Milliseconds after which a peer that has gone without a word is asked for a sign of life. */
+/** Milliseconds after which a silent peer is probed. */
 export const keepAlive = 15_000;

@@ -6,13 +6,13 @@ import { isChannelName } from "./greeting.ts";
 import { defaultLimits, type ProxyLimits } from "./proxy-limits.ts";
 
 /**
- * How bytes of a channel travel. `control`: in TLS, by us. `sealed`: the same, for what QEMU sends where it cannot encrypt by
- * itself. `data`: as they are, on a connection that was admitted over the control channel; QEMU encrypts them itself where
- * that is configured.
+ * How the bytes of a channel travel. `control`: in our TLS. `sealed`: the same, for data that QEMU cannot encrypt
+ * itself. `data`: unchanged, on a connection that was admitted over the control channel; QEMU encrypts it if
+ * configured.
  */
 export type ChannelKind = "control" | "sealed" | "data";
 
-/** What both sides of a migration give their proxy. */
+/** What both sides of a migration pass to their proxy. */
 export interface ProxyOptions extends Observers {
   /** The migration; both peers must have a certificate for it. */
   readonly uid: string;
@@ -26,10 +26,10 @@ export interface ProxyOptions extends Observers {
   readonly signal?: AbortSignal;
 }
 
-/** The most that a timer takes, 24 days. */
+/** The maximum of a timer, 24 days. */
 const maxTime = 2 ** 31 - 1;
 
-/** The limits, with defaults. Throws where one is not a positive number. */
+/** The limits, with defaults. Throws if one is not a positive number. */
 export function checkLimits(limits: Partial<ProxyLimits> = {}): ProxyLimits {
   const all = { ...defaultLimits, ...limits };
   for (const [name, value] of Object.entries(all)) {
@@ -39,7 +39,7 @@ export function checkLimits(limits: Partial<ProxyLimits> = {}): ProxyLimits {
   return all;
 }
 
-/** Channels by their names. Throws where a name is not one, or two channels share it. */
+/** Channels by name. Throws if a name is invalid, or two channels share it. */
 export function checkChannels<C extends { readonly name: string }>(
   channels: readonly C[],
 ): ReadonlyMap<string, C> {
@@ -50,7 +50,7 @@ export function checkChannels<C extends { readonly name: string }>(
     if (!isChannelName(channel.name)) {
       throw invalid(path, `is ${shown}; use up to 63 lower-case letters, digits and hyphens`);
     }
-    if (all.has(channel.name)) throw invalid(path, `is ${shown}, as another is; rename one`);
+    if (all.has(channel.name)) throw invalid(path, `is ${shown}, like another one; rename one`);
     all.set(channel.name, channel);
   }
   return all;

@@ -33,7 +33,7 @@ it.each([
   ["memory", "data"],
   ["sealed", "sealed"],
 ] as const)(
-  "carries connections of QEMU over in the order in which they were made, also if one is slow: %s",
+  "carries QEMU's connections in the order in which they were made, even if one is slow: %s",
   async (name, kind) => {
     const order: number[] = [];
     const serve = (socket: Socket): void => {
@@ -110,7 +110,7 @@ it.each([
   ["sealed", "sealed", false],
   ["memory", "data", true],
 ] as const)(
-  "what goes over the wire of a channel %s, kind %s, shows what QEMU sends: %s",
+  "what crosses the wire on a channel %s, kind %s, shows what QEMU sends: %s",
   async (name, kind, isShown) => {
     const { directory, proxy } = await startTarget({ serve: answerWithHash });
     const [controlPort, control] = await tappedRelay(proxy.controlPort);
@@ -134,7 +134,7 @@ it.each([
   ["sealed", "data"],
   ["data", "sealed"],
 ] as const)(
-  "a target that offers a channel as %s lets in no stream of it as %s",
+  "a target that offers a channel as %s accepts no stream of it as %s",
   async (offered, asked) => {
     const served: Socket[] = [];
     const serve = (socket: Socket): void => void served.push(socket);
@@ -154,7 +154,7 @@ it.each([
 );
 
 describe.each(["memory", "sealed", "libvirt"])("a stream of the channel %s", (channel) => {
-  it("carries bytes as they are, each way until its own end", async () => {
+  it("carries bytes unchanged, each way until its own end", async () => {
     const proxies = await startProxies({ serve: answerWithHash });
     const client = proxies.dial(channel);
     const bytes = randomBytes(4_000_001);
@@ -163,7 +163,7 @@ describe.each(["memory", "sealed", "libvirt"])("a stream of the channel %s", (ch
     await eventually(() => proxies.source.streams + proxies.target.streams).toBe(0);
   });
 
-  it("carries what the target sends, also after the source has ended its way", async () => {
+  it("carries what the target sends, even after the source has closed its side", async () => {
     const bytes = randomBytes(3_000_001);
     const proxies = await startProxies({
       serve: (socket) => socket.once("end", () => socket.end(bytes)).resume(),
@@ -173,7 +173,7 @@ describe.each(["memory", "sealed", "libvirt"])("a stream of the channel %s", (ch
     expect(hash(await readAll(client))).toBe(hash(bytes));
   });
 
-  it("carries many at a time, and mixes nothing up", async () => {
+  it("carries many streams at a time without mixing them up", async () => {
     const proxies = await startProxies({ serve: answerWithHash });
     const streams = Array.from({ length: 16 }, async () => {
       const client = proxies.dial(channel);
@@ -221,7 +221,7 @@ describe.each(["memory", "sealed", "libvirt"])("a stream of the channel %s", (ch
 });
 
 describe("limits", () => {
-  it("end a stream whose bytes nobody takes, and no other", async () => {
+  it("end a stream whose bytes nobody reads, and no other", async () => {
     const clock = new ManualClock();
     const served: Socket[] = [];
     const proxies = await startProxies({
@@ -262,26 +262,29 @@ describe("limits", () => {
     client.destroy();
   });
 
-  it.each(["source", "target"] as const)("on streams hold at the %s", async (side) => {
-    const served: Socket[] = [];
-    const proxies = await startProxies({
-      serve: (socket) => served.push(socket.once("end", () => socket.end()).resume()),
-      [side]: { limits: { streams: 2 } },
-    });
-    const [first, second] = [proxies.dial("memory"), proxies.dial("memory")];
-    await eventually(() => served.length).toBe(2);
-    for (const channel of ["memory", "libvirt"]) {
-      const third = proxies.dial(channel).resume();
-      await once(third, "end");
-      expect(served).toHaveLength(2);
-    }
-    first.destroy();
-    second.destroy();
-    await eventually(() => proxies.source.streams + proxies.target.streams).toBe(0);
-    const next = proxies.dial("memory");
-    await eventually(() => served.length).toBe(3);
-    next.destroy();
-  });
+  it.each(["source", "target"] as const)(
+    "on the number of streams hold at the %s",
+    async (side) => {
+      const served: Socket[] = [];
+      const proxies = await startProxies({
+        serve: (socket) => served.push(socket.once("end", () => socket.end()).resume()),
+        [side]: { limits: { streams: 2 } },
+      });
+      const [first, second] = [proxies.dial("memory"), proxies.dial("memory")];
+      await eventually(() => served.length).toBe(2);
+      for (const channel of ["memory", "libvirt"]) {
+        const third = proxies.dial(channel).resume();
+        await once(third, "end");
+        expect(served).toHaveLength(2);
+      }
+      first.destroy();
+      second.destroy();
+      await eventually(() => proxies.source.streams + proxies.target.streams).toBe(0);
+      const next = proxies.dial("memory");
+      await eventually(() => served.length).toBe(3);
+      next.destroy();
+    },
+  );
 });
 
 describe("the end of a proxy", () => {

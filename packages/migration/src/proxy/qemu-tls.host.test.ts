@@ -48,14 +48,14 @@ afterAll(async () => {
   await target?.[Symbol.asyncDispose]();
 });
 
-test("QEMU refuses a target whose certificate is for another migration; the guest runs on", async () => {
+test("QEMU rejects a target whose certificate is for another migration, and the guest keeps running", async () => {
   await showToQemu(source, "source", await issue("source"));
   await showToQemu(target, "target", await authority.issue(migrationIdentity("another", "target")));
   await expect(migrate()).rejects.toThrow(/certificate/i);
   await expectUnharmed();
 });
 
-test("QEMU refuses a source whose certificate is of another authority; the guest runs on", async () => {
+test("QEMU rejects a source whose certificate is from another CA, and the guest keeps running", async () => {
   const { authorities } = await issue("source");
   const stranger = await (await newAuthority()).issue(migrationIdentity(uid, "source"));
   // It trusts the target, and its own certificate: only the target finds fault with it.

@@ -18,8 +18,8 @@ export interface SourceChannel {
   readonly name: string;
   readonly kind: ChannelKind;
   /**
-   * Where QEMU or libvirt connects: `listenUnix` of `host-primitives/sockets`. The proxy closes it at its end; the socket's
-   * file stays with whoever made it.
+   * Where QEMU or libvirt connects: `listenUnix` of `host-primitives/sockets`. The proxy closes it at its end; the
+   * socket's file stays with its creator.
    */
   readonly listener: Listener;
 }
@@ -39,9 +39,9 @@ export interface SourceProxyOptions extends ProxyOptions {
 export type SourceProxy = RunningProxy;
 
 /**
- * Carries every connection to its channels over to the target's proxy. Before it takes any it looks whether there
- * is one, and whether that is the target of this migration: else it fails with a `MIGRATION_PEER_REFUSED` that says why.
- * The listeners are closed then, too.
+ * Carries every connection on its channels to the target's proxy. Before it accepts any, it checks that there is
+ * one and that it is the target of this migration. Otherwise it fails with `MIGRATION_PEER_REFUSED` and the reason,
+ * and closes the listeners.
  */
 export async function startSourceProxy(options: SourceProxyOptions): Promise<SourceProxy> {
   const proxy = new Source(options);
@@ -52,7 +52,7 @@ export async function startSourceProxy(options: SourceProxyOptions): Promise<Sou
 class Source implements SourceProxy {
   readonly #options: SourceProxyOptions;
   readonly #base: ProxyBase;
-  /** When the last connection of QEMU's to a channel has been let in. */
+  /** When the last connection of QEMU to a channel was admitted. */
   readonly #turns: Map<string, Promise<unknown>> = new Map();
 
   constructor(options: SourceProxyOptions) {
@@ -86,7 +86,7 @@ class Source implements SourceProxy {
   }
 
   #listen(channel: SourceChannel): void {
-    this.#base.run(`no connections to ${channel.name} are accepted any more`, async () => {
+    this.#base.run(`connections to ${channel.name} are no longer accepted`, async () => {
       for await (const connection of channel.listener.connections({ signal: this.#base.ending })) {
         this.#carry(connection, channel);
       }
@@ -96,7 +96,7 @@ class Source implements SourceProxy {
   #carry(connection: OwnedFd, channel: SourceChannel): void {
     const end = new AcceptedEnd(connection);
     const { streams } = this.#base;
-    this.#base.run(`a connection to ${channel.name} was not carried over`, () =>
+    this.#base.run(`a connection to ${channel.name} was not carried to the target`, () =>
       this.#base.within(
         () => end.socket.destroy(),
         async (late) => {
@@ -130,13 +130,13 @@ class Source implements SourceProxy {
   }
 
   /**
-   * One connection of QEMU's after the other: QEMU before 8.0 takes the first one that it accepts for migration's own, and
-   * fails where one of multifd has overtaken it.
+   * One connection of QEMU after the other: QEMU before 8.0 takes the first connection it accepts as the main one,
+   * and fails if a multifd connection has overtaken it.
    */
   async #inTurn({ name }: SourceChannel, open: () => Promise<Socket>): Promise<Socket> {
     const before = this.#turns.get(name) ?? Promise.resolve();
     const opened = before.then(open);
-    // One that fails holds up nobody; whoever opened it hears why.
+    // A connection that fails blocks nobody; its opener learns why.
     this.#turns.set(
       name,
       opened.catch(() => undefined),
@@ -194,9 +194,9 @@ class Source implements SourceProxy {
   }
 }
 
-/** Waits for a connection; one that fails, or is not there in time, is destroyed. */
+/** Waits for a connection, and destroys one that fails or is late. */
 async function established(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
-  // After this one, errors are told by the close.
+  // From here on, the close reports errors.
   socket.on("error", () => undefined);
   try {
     await once(socket, event, { signal });

@@ -4,11 +4,11 @@ import type { OwnedFd } from "@virtkit/host-primitives";
 /** One end of a stream: a socket, and how bytes that come from it reach the other end. */
 export interface StreamEnd {
   readonly socket: Socket;
-  /** Lets bytes flow into another socket, no faster than that takes them. Tells how many, as they come. */
+  /** Lets bytes flow into another socket, no faster than it accepts them. Reports how many, as they arrive. */
   flowInto(to: Socket, moved: (bytes: number) => void): void;
 }
 
-/** A socket that Node made. Each read allocates its memory, which is good enough for what is not much. */
+/** A socket created by Node. Each read allocates memory, which is good enough for little data. */
 export function plainEnd(socket: Socket): StreamEnd {
   return {
     socket,
@@ -25,14 +25,14 @@ export function plainEnd(socket: Socket): StreamEnd {
   };
 }
 
-/** What is read at once when there is much: with 64 KiB a GiB takes a third more of the processor. */
+/** How much is read at once when there is much data: 64 KiB would cost a third more CPU per GiB. */
 const largeBytes = 512 * 1024;
 /** Before that: a peer that sends nothing, or not what it should, gets no more. */
 const smallBytes = 4096;
 
 /**
- * A connection that was accepted as a descriptor. It reads into one buffer, again and again, so that a GiB takes
- * half the processor time of a pipe, and as little memory as a byte. Reads nothing before it is asked to.
+ * A connection that was accepted as a descriptor. It reads into one buffer again and again, so that a GiB takes
+ * half the CPU time of a pipe and as little memory as a byte. Reads nothing until asked to.
  */
 export class AcceptedEnd implements StreamEnd {
   readonly socket: Socket;
@@ -56,11 +56,11 @@ export class AcceptedEnd implements StreamEnd {
     };
     this.socket = new Socket(options);
     this.socket.pause();
-    // Whoever uses the socket hears of its end by its close.
+    // Users of the socket learn about its end from its close.
     this.socket.on("error", () => undefined);
   }
 
-  /** What comes first; undefined where the peer ends before that. Read it once, before the rest flows. */
+  /** What comes first; undefined if the peer ends before that. Read it once, before the rest flows. */
   async readHead(): Promise<Buffer | undefined> {
     const { socket } = this;
     await new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ export class AcceptedEnd implements StreamEnd {
     this.#take = (chunk) => {
       moved(chunk.length);
       to.write(chunk, written);
-      // Until the kernel has taken all of it the buffer is in use.
+      // The buffer is in use until the kernel has accepted all of it.
       waits = to.writableLength > 0;
       return !waits;
     };
@@ -98,7 +98,7 @@ export class AcceptedEnd implements StreamEnd {
     return false;
   }
 
-  /** Where the next bytes go to. Node asks after each read, also after the last one before a pause. */
+  /** Where the next bytes go. Node asks after each read, including the last one before a pause. */
   #nextBuffer(): Buffer {
     if (this.#headBytes < this.#head.length) return this.#head.subarray(this.#headBytes);
     if (!this.#take) return Buffer.allocUnsafeSlow(smallBytes);

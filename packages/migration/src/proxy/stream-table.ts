@@ -3,7 +3,7 @@ import type { Observers } from "@virtkit/api/observe";
 import type { Joint } from "./join-ends.ts";
 import type { ProxyLimits } from "./proxy-limits.ts";
 
-/** What is remembered of a stream between two looks. */
+/** What is remembered about a stream between two checks. */
 interface Watched {
   readonly channel: string;
   readonly joint: Joint;
@@ -11,10 +11,10 @@ interface Watched {
   since: number;
 }
 
-/** Looks per limit: a stream is ended at most a quarter late. */
+/** Checks per limit: a stream is ended at most a quarter late. */
 const looks = 4;
 
-/** The streams of a proxy: no more than the limit, and none that stands still for too long. */
+/** The streams of a proxy: no more than the limit, and none that stalls for too long. */
 export class StreamTable {
   readonly #streams: Set<Watched> = new Set();
   readonly #limits: ProxyLimits;

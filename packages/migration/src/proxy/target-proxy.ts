@@ -18,9 +18,9 @@ export interface TargetChannel {
   readonly name: string;
   readonly kind: ChannelKind;
   /**
-   * Connects to what is behind it, a socket in the target's sandbox say, with `allowHalfOpen`. The dialler decides what it
-   * follows on the way: go through an open directory (`connectUnix` of `host-primitives/sockets`) where a launcher could
-   * have put a link.
+   * Connects to the server behind it, such as a socket in the target's sandbox, with `allowHalfOpen`. The dialler
+   * decides what it follows on the way: go through an open directory (`connectUnix` of `host-primitives/sockets`)
+   * where a launcher could have placed a link.
    */
   readonly dial: (options: { readonly signal: AbortSignal }) => Promise<Socket>;
 }
@@ -36,13 +36,13 @@ export interface TargetProxyOptions extends ProxyOptions {
   readonly channels: readonly TargetChannel[];
 }
 
-/** A proxy that listens. */
+/** A listening proxy. */
 export interface TargetProxy extends RunningProxy {
   readonly controlPort: number;
   readonly dataPort: number;
 }
 
-/** Listens for the source's proxy of one migration, and for nobody else. Fails where a port cannot be had. */
+/** Listens for the source's proxy of one migration, and for nobody else. Fails if a port is not available. */
 export async function startTargetProxy(options: TargetProxyOptions): Promise<TargetProxy> {
   const proxy = new Target(options);
   await proxy.start();
@@ -97,7 +97,7 @@ class Target implements TargetProxy {
   async #listenForControl(): Promise<void> {
     const { address, controlPort = 0 } = this.#options;
     const server = this.#server;
-    // A failed accept, as for want of descriptors, ends that connection and not the service.
+    // A failed accept, for example for lack of descriptors, ends that connection and not the service.
     server.on("error", (error) => this.#base.tell("a control connection was not accepted", error));
     server.on("connection", (raw) => this.#greet(raw));
     server.on("secureConnection", (socket) => {
@@ -119,7 +119,7 @@ class Target implements TargetProxy {
     const listener = listenTcp({ address, port: dataPort });
     this.#data = listener;
     this.#base.atEnd(() => void listener.close());
-    this.#base.run("no data connections are accepted any more", async () => {
+    this.#base.run("data connections are no longer accepted", async () => {
       for await (const connection of listener.connections({ signal: this.#base.ending })) {
         this.#receive(connection);
       }
@@ -129,7 +129,7 @@ class Target implements TargetProxy {
   /** A control connection, from its first byte on. */
   #greet(raw: Socket): void {
     const key = endpoint(raw);
-    // Told by its close.
+    // The close reports it.
     raw.on("error", () => undefined);
     this.#base.run("a control connection failed", () =>
       this.#base.within(
@@ -137,14 +137,14 @@ class Target implements TargetProxy {
         async (signal) => {
           const socket = await new Promise<TLSSocket>((resolve, reject) => {
             const fail = (why: string): void =>
-              reject(peerRefused("greeting", `did not get through TLS: ${why}`));
+              reject(peerRefused("greeting", `failed the TLS handshake: ${why}`));
             this.#entering.set(key, (outcome) => {
               if (outcome instanceof Error) fail(outcome.message);
               else resolve(outcome);
             });
-            // Node closes it without a word where OpenSSL does not trust the certificate.
+            // Node closes it silently if OpenSSL does not trust the certificate.
             raw.once("close", () =>
-              fail("it left, or its certificate may have expired or be of another authority"),
+              fail("it disconnected, or its certificate has expired or comes from another CA"),
             );
           }).finally(() => this.#entering.delete(key));
           await this.#attend(socket, signal);
@@ -155,7 +155,7 @@ class Target implements TargetProxy {
 
   async #attend(socket: TLSSocket, signal: AbortSignal): Promise<void> {
     const { uid, credentials, now } = this.#options;
-    // Told by its close.
+    // The close reports it.
     socket.on("error", () => undefined);
     try {
       const expected = migrationIdentity(uid, "source");
@@ -191,7 +191,7 @@ class Target implements TargetProxy {
     try {
       inner = await this.#dial(channel, signal);
     } catch (error) {
-      answer(socket, { ok: false, reason: `${channel.name} is not there` });
+      answer(socket, { ok: false, reason: `${channel.name} does not exist` });
       throw error;
     }
     socket.write(writeAnswer({ ok: true }));
@@ -224,13 +224,13 @@ class Target implements TargetProxy {
     );
   }
 
-  /** Does not wait for a dialler that ignores its signal; what that brings too late is closed again. */
+  /** Does not wait for a dialler that ignores its signal; a late connection is closed. */
   async #dial(channel: TargetChannel, signal: AbortSignal): Promise<Socket> {
     const dialled = channel.dial({ signal });
     const tooLate = new Promise<never>((_resolve, reject) => {
       signal.addEventListener("abort", () => {
         reject(signal.reason);
-        // A dialler that fails after all has nothing to tell.
+        // A dialler that fails late has nothing to report.
         dialled.then((socket) => socket.destroy()).catch(() => undefined);
       });
     });
@@ -238,14 +238,14 @@ class Target implements TargetProxy {
   }
 }
 
-/** The last word on a connection that becomes no stream. */
+/** The last word on a connection that does not become a stream. */
 function answer(socket: TLSSocket, said: Answer): void {
   socket.end(writeAnswer(said));
-  // Reads to the peer's end, so that it is closed in peace.
+  // Reads to the peer's end, so that it closes cleanly.
   socket.resume();
 }
 
-/** TLS wraps a connection without saying which. */
+/** TLS wraps a connection without saying which one. */
 function endpoint({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

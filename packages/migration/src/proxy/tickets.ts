@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "@virtkit/api/clock";
 import type { ProxyLimits } from "./proxy-limits.ts";
 
-/** So long that nobody guesses one. */
+/** Long enough that nobody can guess one. */
 export const ticketBytes = 32;
 
 /**
- * What admits a connection to a data channel, once: a peer gets it over the control channel, where it has shown who it is, and
- * sends it before anything else. So nobody else reaches QEMU's socket, although the data itself is not looked at.
+ * Admits a connection to a data channel, once. A peer gets a ticket over the control channel, where it has proven
+ * its identity, and sends it before anything else. So nobody else reaches QEMU's socket, although the data itself
+ * is not inspected.
  */
 export class Tickets<T> {
   readonly #limits: ProxyLimits;
@@ -19,7 +20,7 @@ export class Tickets<T> {
     this.#clock = clock;
   }
 
-  /** A new ticket; undefined where too many are out. It is good for as long as a connection may take. */
+  /** A new ticket; undefined if too many are outstanding. It is valid for as long as a connection may take. */
   issue(value: T): Buffer | undefined {
     if (this.#open.size >= this.#limits.waiting) return undefined;
     const ticket = randomBytes(ticketBytes);
@@ -29,7 +30,7 @@ export class Tickets<T> {
     return ticket;
   }
 
-  /** What a ticket is for; undefined for one that is used, too old or invented. */
+  /** What a ticket is for; undefined if it is used, expired or invented. */
   take(ticket: Uint8Array): T | undefined {
     const key = Buffer.from(ticket).toString("hex");
     const found = this.#open.get(key);
@@ -38,7 +39,7 @@ export class Tickets<T> {
     return found?.value;
   }
 
-  /** None is good any more. */
+  /** Invalidates all tickets. */
   close(): void {
     for (const { timer } of this.#open.values()) this.#clock.clearTimeout(timer);
     this.#open.clear();

@@ -5,7 +5,7 @@ import { WaitingRoom } from "./waiting-room.ts";
 
 const limits = { ...defaultLimits, waiting: 3, setup: 1_000 };
 
-it("sends one away when its time is over, and not when it has left before", async () => {
+it("sends a connection away when its time is over, unless it left before", async () => {
   const clock = new ManualClock();
   const room = new WaitingRoom(limits, clock);
   const [late, done] = [vi.fn(), vi.fn()];
@@ -19,7 +19,7 @@ it("sends one away when its time is over, and not when it has left before", asyn
   expect([room.size, clock.pending]).toEqual([0, 0]);
 });
 
-it("sends all away at its end", () => {
+it("sends everybody away when it closes", () => {
   const clock = new ManualClock();
   const room = new WaitingRoom(limits, clock);
   const all = [vi.fn(), vi.fn()];
@@ -41,13 +41,13 @@ async function attack(enter: (expel: () => void) => (() => void) | undefined): P
   return isIn;
 }
 
-it("holds up nobody for those who are silent", async () => {
+it("silent connections hold up nobody", async () => {
   const room = new WaitingRoom(limits, new ManualClock());
   await expect(attack((expel) => room.enter(expel))).resolves.toBe(true);
   expect(room.size).toBeLessThanOrEqual(limits.waiting);
 });
 
-it("control: a room that lets nobody in when it is full is shut by them", async () => {
+it("control: a room that admits nobody when it is full is blocked by silent connections", async () => {
   const inside = new Set<object>();
   const naive = (): (() => void) | undefined => {
     const one = {};

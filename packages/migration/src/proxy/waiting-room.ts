@@ -1,12 +1,12 @@
 import type { Clock } from "@virtkit/api/clock";
 import type { ProxyLimits } from "./proxy-limits.ts";
 
-/** Ends the stay: in peace, because what was waited for has happened. */
+/** Ends the stay normally, because the awaited event has happened. */
 export type Leave = () => void;
 
 /**
- * Connections that have not shown yet what they are for. Each has a limited time. Where there are too many the oldest has to go:
- * whoever opens connections and is silent holds up nobody, because one that means it is done in a moment.
+ * Connections that have not shown yet what they are for. Each has limited time. If there are too many, the oldest
+ * has to go. Silent connections therefore block nobody, because an honest one is done in a moment.
  */
 export class WaitingRoom {
   readonly #limits: ProxyLimits;
@@ -23,7 +23,7 @@ export class WaitingRoom {
     return this.#waiting.size;
   }
 
-  /** Takes one in. `expel` is called when its time is over, when there are too many, or at the end of all. */
+  /** Admits a connection. `expel` is called when its time is over, when there are too many, or at the end. */
   enter(expel: (reason: string) => void): Leave {
     const leave = (): void => {
       this.#clock.clearTimeout(timer);

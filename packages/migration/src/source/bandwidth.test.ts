@@ -10,6 +10,6 @@ test.each([
   ["1572864", 2],
   ["64Mi", 64],
   ["1G", 954],
-])("%s a second is %d MiB a second", (given, expected) => {
+])("%s per second is %d MiB per second", (given, expected) => {
   expect(bandwidthMiB(given)).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import type { MigrationOptions } from "./migration-options.ts";
 
-/** How memory is compressed on its way; `undefined` for not at all, and for a way that is unknown. */
+/** How memory is compressed in transit; `undefined` for no compression or an unknown method. */
 export function compressionOf({ compression }: MigrationOptions): "zstd" | undefined {
   return compression === "zstd" ? "zstd" : undefined;
 }

@@ -6,19 +6,19 @@ import type { MigrationOptions, StallDetection } from "./migration-options.ts";
 
 /** When a migration is out of time, and what may be done then. */
 export interface ConvergencePolicy {
-  /** How long all of it may take, in seconds; 0 is for ever. */
+  /** How long the whole migration may take, in seconds; 0 means no limit. */
   readonly completionSeconds: number;
-  /** How long it may go on without progress, in seconds; 0 is for ever. */
+  /** How long it may continue without progress, in seconds; 0 means no limit. */
   readonly progressSeconds: number;
   readonly maxDowntimeMs: number;
   readonly allowPostCopy: boolean;
   readonly allowWorkloadDisruption: boolean;
-  /** Devices of the host in the guest: post-copy and suspending do not go with them. */
+  /** The guest has host devices, which rule out post-copy and suspending. */
   readonly hasVfio: boolean;
   readonly stallDetection?: StallDetection | undefined;
 }
 
-/** The policy for a VMI. A VMI of another shape gives a `MigrationError` with the `path` of the field. */
+/** The policy for a VMI. A VMI with another shape gives a `MigrationError` with the `path` of the field. */
 export function convergencePolicy(
   vmi: VirtualMachineInstance,
   options: MigrationOptions,

@@ -4,9 +4,9 @@ import { nameOfAlias } from "@virtkit/converter/model";
 import { classifyVolumes } from "./classify-volumes.ts";
 
 /**
- * The disks whose content is copied along, by the names that the guest's hardware has for them
- * (`vda`): files and block devices that the target does not reach. CD-ROM drives are not, nor is
- * what the guest cannot write, except what the launcher generates.
+ * The disks whose content is copied along, by their names in the guest's hardware (`vda`): files and block devices
+ * that the target cannot reach. CD-ROM drives and read-only disks are not copied, except for what the launcher
+ * generates.
  */
 export function copiedDisks(domain: Domain, vmi: VirtualMachineInstance): readonly string[] {
   const volumes = classifyVolumes(vmi);

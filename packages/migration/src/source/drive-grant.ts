@@ -8,13 +8,13 @@ import {
 import type { GrantStore } from "@virtkit/domain-manager";
 import { MigrationError } from "../migration-error.ts";
 
-/** What a source asks of the run grant. In a cluster its node agent answers. */
+/** What a source asks of the run grant. In a cluster, its node agent answers. */
 export interface HandoverGrant {
   /** The source's own incarnation. */
   readonly holder: Holder;
   /** A live read. */
   read(options?: { readonly signal?: AbortSignal | undefined }): Promise<ReadGrant>;
-  /** Swaps a decision in that is on disk; resolves with the grant as it then stands. */
+  /** Writes a decision that is on disk into the grant; resolves with the resulting grant. */
   makeKnown(
     decision: Decision,
     options?: { readonly signal?: AbortSignal | undefined },
@@ -34,12 +34,12 @@ export function handoverGrant(store: GrantStore, holder: Holder): HandoverGrant 
       for (let attempt = 0; attempt < mostAttempts; attempt++) {
         const read = await store.read(options);
         const verdict = decide(read.grant, { kind: "decided", decision });
-        // Nothing to decide any more: the target has claimed, or the source has it back.
+        // Nothing left to decide: the target has claimed, or the source has it back.
         if ("refused" in verdict) return read.grant;
         if (verdict.grant === read.grant) return read.grant;
         if (await store.swap(read, verdict.grant, options)) return verdict.grant;
       }
-      const message = "the run grant is being changed by many at once; try again";
+      const message = "many writers are changing the run grant at once; try again";
       throw new MigrationError("MIGRATION_REFUSED", message, { path: "compare-and-swap" });
     },
   };

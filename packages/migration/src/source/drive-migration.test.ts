@@ -100,7 +100,7 @@ function world(more: Partial<DriveParts> = {}): World {
   return { libvirt, long, target, store, decision, parts };
 }
 
-test("the decision is on disk before the target hears of a release, and confirm comes last", async () => {
+test("the decision is on disk before the target receives a release, and confirm comes last", async () => {
   const { libvirt, target, store, parts } = world();
   const outcome = await driveMigration(plan, parts).outcome;
   expect(outcome).toMatchObject({ outcome: "moved", by: "preCopy", settled: { source: "ended" } });
@@ -111,7 +111,7 @@ test("the decision is on disk before the target hears of a release, and confirm 
 });
 
 test.each(["prepare", "finish"] as const)(
-  "%s without an answer: aborted, the source goes on",
+  "%s without an answer: aborted, and the source continues",
   async (phase) => {
     const { libvirt, target, store, parts, decision } = world();
     target.failing.add(phase);
@@ -127,14 +127,14 @@ test.each(["prepare", "finish"] as const)(
   },
 );
 
-test("a target that nobody reaches any more keeps no source from going on", async () => {
+test("an unreachable target does not keep the source from continuing", async () => {
   const { target, libvirt, parts } = world();
   for (const method of ["finish", "abort"] as const) target.failing.add(method);
   expect(await driveMigration(plan, parts).outcome).toMatchObject({ settled: { source: "runs" } });
   expect(libvirt.state).toBe("running (booted)");
 });
 
-test("a release that neither way takes leaves the source paused, and ends it once one does", async () => {
+test("a release that cannot be delivered either way leaves the source paused, and ends it once one is", async () => {
   const { libvirt, target, store, parts } = world();
   target.failing.add("release");
   const move = driveMigration(plan, {
@@ -154,7 +154,7 @@ test("a release that neither way takes leaves the source paused, and ends it onc
   expect(libvirt.state).toBe("shutoff (migrated)");
 });
 
-test("an abort that comes first wins over a release whose answers are all there", async () => {
+test("an abort that comes first wins over a release with all its answers", async () => {
   const { libvirt, target, parts } = world();
   const move = driveMigration(plan, {
     ...parts,
@@ -167,7 +167,7 @@ test("an abort that comes first wins over a release whose answers are all there"
   expect(libvirt.state).toBe("running (booted)");
 });
 
-test("an abort after the release is refused, and the guest moves", async () => {
+test("an abort after the release is rejected, and the guest moves", async () => {
   const { parts } = world();
   let refused: unknown;
   const move = driveMigration(plan, {
@@ -185,7 +185,7 @@ test("an abort after the release is refused, and the guest moves", async () => {
   expect(refused).toMatchObject({ code: "MIGRATION_REFUSED", path: "first-decision" });
 });
 
-test("a perform that never answers does not keep an aborted guest waiting", async () => {
+test("a perform that never answers does not block an aborted guest", async () => {
   const long = new FakeLibvirt("running (booted)", {
     domainMigratePerform: () => new Promise(() => {}),
   });
@@ -201,7 +201,7 @@ test("a perform that never answers does not keep an aborted guest waiting", asyn
   });
 });
 
-test("the release is on its way before the grant is swapped: the guest waits for no disk but two", async () => {
+test("the release is sent before the grant is swapped, so the guest waits for only two disk writes", async () => {
   const order: string[] = [];
   const { parts, target } = world();
   const { grant } = parts;
@@ -225,7 +225,7 @@ test("the release is on its way before the grant is swapped: the guest waits for
   expect(order.slice(0, 2)).toEqual(["told", "swapped"]);
 });
 
-test("once perform has answered its supervisor has no say: a libvirtd that dies then aborts nothing", async () => {
+test("once perform has answered, its supervisor has no say: a libvirtd that dies then aborts nothing", async () => {
   let fail = (_: Error): void => {};
   const lost = new Promise<void>((_, reject) => {
     fail = reject;
@@ -243,7 +243,7 @@ test("once perform has answered its supervisor has no say: a libvirtd that dies 
   expect(await driveMigration(plan, parts).outcome).toMatchObject({ outcome: "moved" });
 });
 
-test("what a target says of its ports changes nothing: the plan alone says where the memory goes", async () => {
+test("what a target says about its ports changes nothing: only the plan says where the memory goes", async () => {
   const asked: unknown[] = [];
   const { parts, target, libvirt } = world();
   const long = new FakeLibvirt("running (booted)", {
@@ -274,7 +274,7 @@ test.each([
   expect(await settleSource(parts)).toMatchObject({ source: expected });
 });
 
-test("a migration is driven once: the next life only settles", async () => {
+test("a migration is driven once, and the next process only settles it", async () => {
   const { parts } = world();
   await driveMigration(plan, parts).outcome;
   expect(() => driveMigration(plan, parts)).toThrow(
@@ -309,7 +309,7 @@ test.each(lives)("a restarted launcher: %s", async (_, outcome, state, source, e
   expect(decision.decision()?.outcome).toBe(expected);
 });
 
-test("a restarted launcher leaves alone what its user had paused", async () => {
+test("a restarted launcher does not touch a guest that its user paused", async () => {
   const { libvirt, parts, decision } = world();
   decision.begin({ ...migration, paused: true });
   libvirt.state = "paused (user)";
@@ -317,18 +317,18 @@ test("a restarted launcher leaves alone what its user had paused", async () => {
   expect(libvirt.changes).not.toContain("domainResume");
 });
 
-test("a folder that says nothing, and a source that stands still: a person must look", async () => {
+test("with an empty folder and a paused source, a person must look", async () => {
   const { libvirt, parts } = world();
   libvirt.state = "paused (migration)";
   await expect(settleSource(parts)).rejects.toMatchObject({
     code: "MIGRATION_REFUSED",
     path: "begun-here",
-    message: expect.stringContaining("see on which node the guest runs"),
+    message: expect.stringContaining("find out on which node the guest runs"),
   });
   expect(libvirt.changes).toEqual([]);
 });
 
-test("post-copy: committed on disk and in the grant before the switch, and no pause in finish", async () => {
+test("post-copy is committed on disk and in the grant before the switch, and finish does not pause", async () => {
   const { libvirt, target, store, parts } = world();
   target.copy = "paused";
   const seen: string[] = [];
@@ -372,7 +372,7 @@ test.each([
   ["paused", ["state: committed", "finish: committed", "state: committed"]],
   ["incomplete", ["state: committed", "state: committed"]],
 ] as const)(
-  "a life that ended after the switch: the next one starts a target that is %s, or leaves it alone",
+  "if a process ended after the switch, the next one starts a target that is %s, or leaves it alone",
   async (state, heard) => {
     const { libvirt, target, parts, decision, store } = world();
     decision.begin({ ...migration, paused: false });
@@ -387,7 +387,7 @@ test.each([
   },
 );
 
-test("a switch that nobody could be told of does not happen", async () => {
+test("a switch that cannot be announced does not happen", async () => {
   const { libvirt, store, target, parts } = world();
   target.copy = "paused";
   const move = driveMigration(
@@ -408,7 +408,7 @@ test("a switch that nobody could be told of does not happen", async () => {
 test.each([
   ["has no copy", { leaves: 1 }],
   ["does not answer", { failing: new Set(["state"] as const) }],
-])("a guest is not torn apart by a switch to a target that %s", async (_, change) => {
+])("a guest is not split by a switch to a target that %s", async (_, change) => {
   const { libvirt, target, parts } = world();
   Object.assign(target, { copy: "paused" }, change);
   const move = driveMigration(
@@ -423,7 +423,7 @@ test.each([
   expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
 });
 
-test("a target that is lost between the commit and the switch: the source goes back, and is not committed for ever", async () => {
+test("if the target is lost between the commit and the switch, the source goes back and does not stay committed forever", async () => {
   const { libvirt, target, parts, decision, store } = world();
   Object.assign(target, { copy: "paused", leaves: 2 });
   // The link is dead, too: perform would never answer.
@@ -442,7 +442,7 @@ test("a target that is lost between the commit and the switch: the source goes b
   expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
 });
 
-test("confirm that finds no job ends the source by itself", async () => {
+test("if confirm finds no job, the source is ended directly", async () => {
   const libvirt: FakeLibvirt = new FakeLibvirt("running (booted)", {
     domainMigrateConfirm: () => {
       throw remote(55, "is not being migrated");

@@ -18,15 +18,18 @@ import { finishPostCopy } from "./finish-post-copy.ts";
 
 /** How a migration ended at its source. */
 export type MigrationOutcome =
-  /** The target may run, or runs. `settled` is absent where the source is still to be ended. */
+  /** The target may run, or runs. `settled` is absent if the source has not ended yet. */
   | {
       readonly outcome: "moved";
       readonly by: "preCopy" | "postCopy";
       readonly settled?: SettledSource | undefined;
-      /** Milliseconds by `now`, if that was given: when perform and finish were answered, and the release acknowledged. */
+      /**
+       * Milliseconds by `now`, if given: when perform and finish were answered, and when the release was
+       * acknowledged.
+       */
       readonly times: Readonly<Record<string, number>>;
     }
-  /** The source goes on. `settled` is absent where it is still to be brought back: libvirt did not answer. */
+  /** The source continues. `settled` is absent if it is not back yet because libvirt did not answer. */
   | {
       readonly outcome: "stayed";
       readonly error: MigrationError;
@@ -39,11 +42,11 @@ export type MigrationOutcome =
       readonly settled?: SettledSource | undefined;
     };
 
-/** What {@link driveMigration} takes beside the plan. */
+/** What {@link driveMigration} takes in addition to the plan. */
 export interface DriveParts extends SourceParts {
   /**
-   * The connection of *begin*, *perform*, which answers when the guest has moved, and *confirm*, and of nothing else.
-   * libvirt ends the migration of a connection that is lost, once no phase is under way.
+   * The connection for *begin*, *perform* (which answers when the guest has moved) and *confirm* only. libvirt ends
+   * the migration of a lost connection once no phase is in progress.
    */
   readonly long: Caller;
   /** Whether the guest's user has paused it. */
@@ -51,7 +54,7 @@ export interface DriveParts extends SourceParts {
   /** Watches the copy and may abort or switch; its signal ends with *perform*. */
   readonly supervise?: (migration: SourceMigration, signal: AbortSignal) => Promise<void>;
   readonly clock?: Clock;
-  /** What time it is, for {@link MigrationOutcome} `times`. */
+  /** The current time, for `times` of {@link MigrationOutcome}. */
   readonly now?: () => number;
 }
 
@@ -60,7 +63,7 @@ function streamsOf({
   params,
   flags,
 }: DrivePlan): Pick<PrepareRequest, "connections" | "compression" | "disks"> {
-  // KubeVirt names the disks in any case; libvirt copies them with a flag alone.
+  // KubeVirt always names the disks; libvirt copies them only with a flag.
   const isCopying = flags.includes("nonSharedIncremental") || flags.includes("nonSharedDisk");
   const { "parallel.connections": connections, compression, migrate_disks: disks } = params;
   return {
@@ -70,12 +73,12 @@ function streamsOf({
   };
 }
 
-/** Starts a migration: the five phases of libvirt, driven from here. Nothing but its outcome says how it went. */
+/** Starts a migration by driving libvirt's five phases. Only its outcome says how it went. */
 export function driveMigration(plan: DrivePlan, parts: DriveParts): SourceMigration {
   return new SourceMigration(plan, parts);
 }
 
-/** A migration under way, at its source. */
+/** A migration in progress, at its source. */
 export class SourceMigration {
   readonly outcome: Promise<MigrationOutcome>;
   readonly #plan: DrivePlan;
@@ -83,7 +86,7 @@ export class SourceMigration {
   readonly #at: AtSeam<SourceSeam>;
   readonly #times: Record<string, number> = {};
   #abortError: MigrationError | undefined;
-  /** Whether *perform* was called, and libvirt has not answered it, with an error or without. */
+  /** Whether *perform* was called and libvirt has not answered yet, with or without an error. */
   #isPerforming = false;
   #hasAskedToSwitch = false;
 
@@ -100,7 +103,7 @@ export class SourceMigration {
   /**
    * Decides that the source goes on, which is on disk when this returns. The outcome tells when it does.
    *
-   * @throws MigrationError `MIGRATION_REFUSED` where it is too late: released, or committed to post-copy.
+   * @throws MigrationError `MIGRATION_REFUSED` if it is too late: released, or committed to post-copy.
    */
   abort(reason: string): void {
     const { decision } = this.#parts;
@@ -116,7 +119,7 @@ export class SourceMigration {
    * Commits to post-copy and switches. From the commit on the source does not go back, except where QEMU
    * never switched.
    *
-   * @throws MigrationError where the rules or QEMU refuse it; the copy goes on as before.
+   * @throws MigrationError if the rules or QEMU refuse it; the copy goes on as before.
    */
   async switchToPostCopy(): Promise<void> {
     const { decision, grant, libvirt, domain } = this.#parts;
@@ -140,7 +143,7 @@ export class SourceMigration {
     });
   }
 
-  /** A source that is committed can be given up no more; one that never asked QEMU to switch goes back. */
+  /** A committed source can no longer be given up; one that never asked QEMU to switch goes back. */
   async #orGoBack(check: () => Promise<void>): Promise<void> {
     try {
       await check();
@@ -156,13 +159,13 @@ export class SourceMigration {
     }
   }
 
-  /** With a target that is gone or out of reach, a switch would tear the guest's memory apart for nothing. */
+  /** If the target is gone or unreachable, a switch would split the guest's memory for nothing. */
   async #assertTargetReceives(): Promise<void> {
     const { target, migration } = this.#parts;
     const options = { timeout: this.#patience };
     const state = await inPhase("source/switch", () => target.state(migration, options));
     if (state === "paused") return;
-    const message = `the target's copy is ${state} and cannot go on by post-copy; the guest stays in pre-copy`;
+    const message = `the target's copy is ${state} and cannot continue with post-copy; the guest stays in pre-copy`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/switch" });
   }
 
@@ -198,7 +201,7 @@ export class SourceMigration {
     const { cookie } = await inPhase("target/prepare", () =>
       target.prepare(
         { migration, xml, cookie: begun.cookie, flags, paused, ...streamsOf(this.#plan) },
-        // Starts a QEMU, while the guest runs on.
+        // Starts a QEMU while the guest keeps running.
         { timeout: 6 * this.#patience },
       ),
     );
@@ -214,7 +217,7 @@ export class SourceMigration {
     await this.#at("finish.after");
     await this.#at("decision.before");
     const { migrationUID } = decision;
-    // Throws where an abort was first: then the target's copy, complete as it is, never runs.
+    // Throws if an abort came first: then the target's copy never runs, even though it is complete.
     decision.settle({ outcome: "released", migrationUID, perform: "ok", finish: "ok" });
     await this.#at("decision.after");
     return await this.#release(finished);
@@ -227,7 +230,7 @@ export class SourceMigration {
     if (this.#abortError) throw this.#abortError;
     const { dom } = await inPhase("source/perform", () => copyState(libvirt, domain));
     const over = new AbortController();
-    // Whoever loses a race fails unheard: the winner has said what there is to say.
+    // The loser of a race fails silently: the winner has reported everything.
     const performing = inPhase("source/perform", async () => {
       const args = { dom, params: { ...params, destination_xml: xml }, cookie, flags };
       this.#isPerforming = true;
@@ -236,18 +239,18 @@ export class SourceMigration {
         this.#isPerforming = false;
         return answer;
       } catch (error) {
-        // A connection that is lost says nothing about what libvirt does.
+        // A lost connection says nothing about what libvirt does.
         if (isLibvirtError(error) && error.code === "LIBVIRT_REMOTE") this.#isPerforming = false;
         throw error;
       }
     });
-    // What a supervisor throws must not hide how perform ends: it ends the copy.
+    // An error of a supervisor must not hide how perform ends, so it ends the copy.
     const watching = supervise?.(this, over.signal).catch((error: unknown) => {
       if (!over.signal.aborted) this.#abortQuietly(describeError(error));
     });
     try {
       const answer = await Promise.race([performing, this.#givenUp(over.signal)]);
-      // Nothing is left to watch: what the supervisor makes of a guest that stands still must not abort it now.
+      // Nothing is left to watch: a supervisor that sees a guest standing still must not abort it now.
       over.abort();
       this.#time("perform");
       await this.#at("perform.after");
@@ -260,7 +263,7 @@ export class SourceMigration {
     }
   }
 
-  /** Rejects some time after an abort: a libvirt that does not answer must not keep a stopped guest waiting. */
+  /** Rejects some time after an abort: a libvirt that does not answer must not block a stopped guest. */
   async #givenUp(signal: AbortSignal): Promise<never> {
     const { clock = realClock } = this.#parts;
     await until(() => this.#abortError !== undefined, { clock, interval: 250, signal });
@@ -281,7 +284,7 @@ export class SourceMigration {
     return isInPostCopy(await inPhase("source/perform", () => copyState(libvirt, domain)));
   }
 
-  /** Tells the target and swaps the grant; whichever comes first lets the source end. */
+  /** Tells the target and swaps the grant; the first of the two lets the source end. */
   async #release(cookie: Uint8Array): Promise<MigrationOutcome> {
     const { target, migration, grant, decision, log = silentLog } = this.#parts;
     const { clock = realClock } = this.#parts;
@@ -290,7 +293,7 @@ export class SourceMigration {
       this.#time("released");
       return { acknowledged: true, known: undefined };
     });
-    // After the message is on its way: a store on this disk syncs, and the guest would wait for that.
+    // After the message is sent: a store on this disk syncs, and the guest would wait for that.
     const swapping = sleep(clock, 0)
       .then(() => grant.makeKnown({ migrationUID: migration.migrationUID, outcome: "released" }))
       .then((known) => ({ acknowledged: false, known }));
@@ -317,7 +320,7 @@ export class SourceMigration {
     }
   }
 
-  /** From the switch on the target is started by *finish*, which answers when it is whole. */
+  /** After the switch, *finish* starts the target and answers when it is whole. */
   async #completePostCopy(performed: Uint8Array): Promise<MigrationOutcome> {
     const { flags } = this.#plan;
     const { paused } = this.#parts;
@@ -333,7 +336,7 @@ export class SourceMigration {
     return { outcome: "moved", by: "postCopy", times: this.#times, settled };
   }
 
-  /** Ends the source's QEMU, which takes 200 ms: the target runs by now. */
+  /** Ends the source's QEMU, which takes 200 ms: the target already runs. */
   async #confirm(cookie: Uint8Array): Promise<void> {
     const { flags } = this.#plan;
     const { long, domain, log = silentLog } = this.#parts;
@@ -362,7 +365,7 @@ export class SourceMigration {
     return { outcome: "stayed", error, settled };
   }
 
-  /** Undefined where it cannot be told now: whoever drives this calls `settleSource` until it can. */
+  /** Undefined if it is not known yet: the caller repeats `settleSource` until it is. */
   async #settle(options: { acknowledged?: boolean } = {}): Promise<SettledSource | undefined> {
     try {
       return await settleSource(this.#parts, { isPerforming: this.#isPerforming, ...options });
@@ -388,7 +391,7 @@ export class SourceMigration {
       const { dom } = await copyState(libvirt, domain);
       await libvirt.call("domainAbortJob", { dom });
     } catch (error) {
-      // Nothing was under way that could be stopped; the decision stands all the same.
+      // Nothing was running that could be stopped; the decision stands all the same.
       log.debug({ error: describeError(error) }, "migration: no job was stopped");
     }
   }

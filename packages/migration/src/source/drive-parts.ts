@@ -4,7 +4,7 @@ import type { Caller } from "../copy/copy-state.ts";
 import type { DecisionFile, MigrationIdentity, TargetEnd } from "../handover/index.ts";
 import type { HandoverGrant } from "./drive-grant.ts";
 
-/** The moments at which a test can hold a source, look, or break something. */
+/** The moments at which a test can hold a source, inspect it, or break something. */
 export type SourceSeam =
   | `${"begin" | "prepare" | "perform" | "finish" | "decision" | "release" | "confirm"}.${"before" | "after"}`
   | `${"commit" | "switch"}.${"before" | "after"}`;
@@ -12,19 +12,19 @@ export type SourceSeam =
 /** Waits at a seam. Production has none. */
 export type AtSeam<Seam extends string> = (seam: Seam) => Promise<void> | void;
 
-/** How a guest moves: what the plan of a migration says, in libvirt's words. */
+/** How a guest moves: the plan of a migration in libvirt's terms. */
 export interface DrivePlan {
-  /** Of all phases; `paused` is added to *finish* where it belongs. */
+  /** For all phases; `paused` is added to *finish* where needed. */
   readonly flags: readonly Flag<"migrate">[];
-  /** Of *begin* and *perform*. `migrate_uri` is where the source's QEMU connects to, by the plan alone. */
+  /** For *begin* and *perform*. Only the plan sets `migrate_uri`, where the source's QEMU connects. */
   readonly params: ParameterArguments<"migration">;
-  /** The domain as the target is to have it, from the source's. The same by default. */
+  /** The domain that the target should have, from the source's. Default: the same. */
   readonly destinationXml?: (xml: string) => string;
 }
 
-/** What a source works with: connections of its own, the other side, and where it writes. */
+/** What a source works with: its own connections, the other side, and where it writes. */
 export interface SourceParts extends Observers {
-  /** A connection that no long call holds: for looks, aborts, the switch, and what an earlier life left. */
+  /** A connection that no long call occupies: for queries, aborts, the switch, and what an earlier process left. */
   readonly libvirt: Caller;
   /** UUID of the domain. */
   readonly domain: string;
@@ -33,7 +33,7 @@ export interface SourceParts extends Observers {
   readonly target: TargetEnd;
   readonly grant: HandoverGrant;
   readonly at?: AtSeam<SourceSeam>;
-  /** Milliseconds for each call that the guest stands still for. Default 10 s. */
+  /** Milliseconds for each call during which the guest stands still. Default 10 s. */
   readonly patience?: number;
 }
 

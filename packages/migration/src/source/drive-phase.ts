@@ -10,7 +10,7 @@ export type Phase =
   | "source/switch"
   | "source/confirm";
 
-/** Carries a phase out; what it throws names the phase and the side. */
+/** Carries a phase out; errors name the phase and the side. */
 export async function inPhase<T>(phase: Phase, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

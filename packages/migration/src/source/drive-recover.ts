@@ -2,14 +2,16 @@ import { type Caller, copyState, describeCopy } from "../copy/copy-state.ts";
 import { MigrationError } from "../migration-error.ts";
 import { type DrivePlan, defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { inPhase } from "./drive-phase.ts";
-import { type SettledSource, settleSource } from "./drive-settle.ts";
+import { brokenStream, type SettledSource, settleSource, streamState } from "./drive-settle.ts";
 import { finishPostCopy } from "./finish-post-copy.ts";
 
 /**
  * Goes on with a post-copy whose stream broke: the phases again, over a new stream, with what the target
- * still misses. While it fails nothing is destroyed; it may be tried again.
+ * still misses. While it fails nothing is destroyed; it may be tried again, on a new `long` connection: libvirt
+ * forgets an attempt that came no further than *begin* only when the connection that began it is closed.
  *
- * @throws MigrationError where the source is not in a post-copy that failed, or a phase failed.
+ * @throws MigrationError if the stream of the source is not broken, the target has no copy that lacks memory, or a
+ *   phase failed.
  */
 export async function recoverPostCopy(
   { flags: planned, params, destinationXml = (xml) => xml }: DrivePlan,
@@ -20,12 +22,27 @@ export async function recoverPostCopy(
   const copy = await copyState(libvirt, domain);
   const record = decision.read();
   if (record?.outcome !== "committed" || copy.reason !== "postcopyFailed") {
-    const message = `only a post-copy that failed is recovered; the decision is ${record?.outcome ?? "open"} and the source ${describeCopy(copy)}`;
+    const message = `only a failed post-copy can be recovered; the decision is ${record?.outcome ?? "open"} and the source ${describeCopy(copy)}`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/begin" });
+  }
+  // libvirt reports a failure also where it has only lost its client: a *perform* may be in progress.
+  const stream = await streamState(parts, copy.dom);
+  if (stream !== brokenStream) {
+    const message = `the source's QEMU calls its stream ${stream ?? "nothing"}, and only ${brokenStream} can be recovered; nothing was changed`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/begin" });
+  }
+  // While the link is down, no stream is tried: QEMU 7.2 waits forever in `postcopy-recover` if its stream is accepted
+  // and then breaks before both sides have agreed on what is missing.
+  const state = await inPhase("target/prepare", () =>
+    target.state(migration, { timeout: patience }),
+  );
+  if (state === "absent" || state === "whole") {
+    const message = `the target's copy is ${state}: there is nothing to recover`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "target/prepare" });
   }
   const { dom } = copy;
   const paused = decision.start()?.paused ?? false;
-  // Without the protection against changes libvirt refuses to recover a migration of five phases.
+  // Without the change protection, libvirt refuses to recover a five-phase migration.
   const flags = [
     ...new Set([...planned, "changeProtection", "postcopy", "postcopyResume"] as const),
   ];

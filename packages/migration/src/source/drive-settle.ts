@@ -1,11 +1,13 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { type DecisionRecord, mayDestroy, mayResume } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
+import type { DomainRef } from "@virtkit/domain-manager/libvirt";
 import {
   type CopyState,
   copyState,
   describeCopy,
   destroyCopy,
+  hasLeft,
   isAlive,
   isInPostCopy,
   runs,
@@ -15,33 +17,35 @@ import { isClaimedByAnother } from "./drive-grant.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { endJob } from "./end-job.ts";
 
-/** What became of a source. `waits`: it is paused and safe, and somebody has to do something first. */
+/** What became of a source. `waits`: it is paused and safe, and something else has to happen first. */
 export type SettledSource =
   | { readonly source: "runs" | "paused" | "ended"; readonly record: DecisionRecord }
   | {
       readonly source: "waits";
       readonly record: DecisionRecord;
-      /** `release`: nobody has it yet. `claim`: the target is whole. `recovery`: post-copy is broken. `coldStart`: memory is lost. */
+      /**
+       * `release`: nobody has it yet. `claim`: the target is whole. `recovery`: post-copy is broken. `coldStart`:
+       * memory is lost.
+       */
       readonly for: "release" | "claim" | "recovery" | "coldStart";
       readonly why: string;
     };
 
-/** What {@link settleSource} works with, beside the parts. */
+/** What {@link settleSource} works with, in addition to the parts. */
 export interface SettleOptions {
-  /** The target has said that it has the release on its disk. */
+  /** The target has confirmed that it has the release on its disk. */
   readonly acknowledged?: boolean;
-  /** Whether *perform* may still be under way. Default true: an earlier life may have called it. */
+  /** Whether *perform* may still be in progress. Default true: an earlier process may have called it. */
   readonly isPerforming?: boolean | undefined;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Brings a source where its decision file says that it belongs: after a failure, after a restart of the
- * launcher or of libvirtd, or because somebody asks again. It may be called at any time and as often as
- * one likes. What an earlier life began is never finished: undecided becomes aborted.
- *
- * Rejects where libvirt does not answer, with nothing lost: call it again.
+ * Brings a source to the state that its decision file demands: after a failure, after a restart of the launcher or
+ * of libvirtd, or on request. It may be called at any time and any number of times. What an earlier process began
+ * is never finished: undecided becomes aborted. Rejects if libvirt does not answer, and nothing is lost: call it
+ * again.
  */
 export async function settleSource(
   parts: SourceParts,
@@ -58,40 +62,17 @@ export async function settleSource(
   }
 }
 
-/**
- * Settles a source again and again, until it runs, is paused by its user, or has ended. What fails is told to
- * the log and tried again, and so is what waits: for a release to be heard, or for a claim or a recovery.
- */
-export async function followSource(
-  parts: SourceParts,
-  { interval = 1_000, ...options }: SettleOptions & { readonly interval?: number } = {},
-): Promise<SettledSource | undefined> {
-  const { clock = realClock, signal } = options;
-  const { log = silentLog } = parts;
-  const look = async (): Promise<SettledSource | undefined> => {
-    try {
-      const settled = await settleSource(parts, options);
-      if (settled.source !== "waits") return settled;
-      log.info({ for: settled.for, why: settled.why }, "migration: the source waits");
-    } catch (error) {
-      log.warn({ error: describeError(error) }, "migration: the source is not settled yet");
-    }
-    return undefined;
-  };
-  return await until(look, { clock, interval, signal });
-}
-
-/** The decision that is on disk; where there is none, the source goes on. */
+/** The decision on disk; if there is none, the source continues. */
 async function decided({ decision, domain, libvirt }: SourceParts): Promise<DecisionRecord> {
   const record = decision.read();
   if (record?.outcome) return record;
   const { migrationUID } = decision;
-  // Without a record only a source that runs may be decided on: nothing of it was released.
+  // Without a record, only a running source may be decided on: nothing of it was released.
   const sourceRuns = record ? false : runs(await copyState(libvirt, domain));
   return decision.settle({ outcome: "aborted", migrationUID, sourceRuns });
 }
 
-/** Aborted, or returned: the source goes on, and the target is told to end its copy. */
+/** Aborted or returned: the source continues, and the target is told to end its copy. */
 async function goBack(
   parts: SourceParts,
   record: DecisionRecord,
@@ -111,18 +92,15 @@ async function goBack(
     const { migrationUID, outcome = "aborted" } = record;
     await parts.grant.makeKnown({ migrationUID, outcome }, { signal });
   } catch (error) {
-    log.warn(
-      { error: describeError(error) },
-      "migration: the grant does not know of the abort yet",
-    );
+    log.warn({ error: describeError(error) }, "migration: the grant does not record the abort yet");
   }
   if (settled) return { source: settled, record };
   const copy = await copyState(libvirt, domain);
-  const message = `the source was to go on, but it is ${describeCopy(copy)}`;
+  const message = `the source should continue, but it is ${describeCopy(copy)}`;
   throw new MigrationError("MIGRATION_PHASE_FAILED", message, { path: "source/confirm" });
 }
 
-/** Resumes a source that stands still because of this migration, and only that. */
+/** Resumes a source that stands still because of this migration, and for no other reason. */
 async function resumed(
   { libvirt, domain, decision, grant, log = silentLog }: SourceParts,
   record: DecisionRecord,
@@ -130,7 +108,7 @@ async function resumed(
   const copy = await copyState(libvirt, domain);
   if (runs(copy)) return "runs";
   if (!isAlive(copy)) return "ended";
-  // By its user, before the migration or during it.
+  // By its user, before or during the migration.
   const isUsers = copy.reason === "user" && !decision.wasSuspended;
   if (decision.start()?.paused || (copy.state === "paused" && isUsers)) return "paused";
   if (mayResume({ as: "source", holder: grant.holder, record, grant: undefined })) return undefined;
@@ -139,13 +117,13 @@ async function resumed(
   try {
     await libvirt.call("domainResume", { dom: copy.dom }, { timeout: 40_000 });
   } catch (error) {
-    // A job that just ends keeps the domain for a moment; the next look decides.
+    // A job that is just ending keeps the domain for a moment; the next check decides.
     log.debug({ error: describeError(error) }, "migration: the source does not resume yet");
   }
   return undefined;
 }
 
-/** The target learns of an abort sooner or later: by this, by asking, or from the grant. */
+/** The target learns about an abort eventually: from this message, by asking, or from the grant. */
 async function tellAborted(parts: SourceParts): Promise<void> {
   const { target, migration, log = silentLog, patience = defaultPatience } = parts;
   try {
@@ -199,7 +177,7 @@ async function makeReleaseKnown(
   };
 }
 
-/** Committed to post-copy: back if QEMU never switched, else on, never back. */
+/** Committed to post-copy: back if QEMU never switched, otherwise forward, never back. */
 async function settleCommitted(
   parts: SourceParts,
   record: DecisionRecord,
@@ -216,7 +194,8 @@ async function settleCommitted(
       options,
     );
   }
-  if (isInPostCopy(copy)) await startTarget(parts);
+  // Memory also flows while nobody calls *finish*: a source can end before its target has begun to run.
+  if (isInPostCopy(copy) || hasLeft(copy)) await startTarget(parts, copy, options);
   const known = await grant.read({ signal: options.signal });
   if (isClaimedByAnother(known, grant.holder)) {
     const isLeft = { holder: grant.holder, grant: known, live: true, released: false } as const;
@@ -224,44 +203,109 @@ async function settleCommitted(
     if (!refused && isAlive(copy)) await destroyCopy(libvirt, copy.dom);
     if (!refused) return { source: "ended", record };
   }
-  const why = isAlive(copy)
-    ? `the source is ${describeCopy(copy)}; its memory is on both hosts until the target is whole`
-    : "the source has ended, and the target has not claimed the guest";
-  return { source: "waits", record, for: await missing(parts, copy), why };
+  return { source: "waits", record, ...(await missing(parts, copy)) };
 }
 
+/** Looks at a target, of a patience each, until one that does not start to run is given up. */
+const manyLooks = 4;
+/** Milliseconds for a target to end a QEMU that hangs: libvirt gives it ten seconds to end by itself, and then kills it. */
+const endsWithin = 40_000;
+
 /**
- * After the switch there is no way but on: a target that an earlier life did not come to finish is finished
- * now, which starts it. One that runs is left alone.
+ * After the switch there is only the way forward: a target that an earlier process did not finish is finished now,
+ * which starts it. A running one is left alone. One that does not run although the stream is broken is told to end.
  */
-async function startTarget(parts: SourceParts): Promise<void> {
+async function startTarget(
+  parts: SourceParts,
+  copy: CopyState,
+  { clock = realClock, signal }: SettleOptions,
+): Promise<void> {
   const { target, migration, decision, log = silentLog, patience = defaultPatience } = parts;
-  const flags = ["live", "persistDestination", "postcopy"];
-  if (decision.start()?.paused) flags.push("paused");
+  const isPaused = decision.start()?.paused === true;
+  const flags = ["live", "persistDestination", "postcopy", ...(isPaused ? ["paused"] : [])];
+  const isStill = async (): Promise<boolean> =>
+    (await target.state(migration, { timeout: patience })) === "paused";
   try {
-    if ((await target.state(migration, { timeout: patience })) !== "paused") return;
-    // It answers when it is whole; whether it does in this time or later, the next look finds out.
+    if (!(await isStill())) return;
+    // It answers when it is whole; whether in this time or later, the next check finds out.
     const request = { migration, cookie: new Uint8Array(), flags };
     await target.finish(request, { timeout: patience });
   } catch (error) {
     log.warn(
       { error: describeError(error) },
-      "migration: the target has not said that it is whole",
+      "migration: the target has not reported that it is complete",
     );
+  }
+  // Of a guest that its user has paused the state does not say whether its copy has come to the point where it would run.
+  if (isPaused || !(await isStreamBroken(parts, copy))) return;
+  try {
+    const interval = Math.ceil(patience / 2);
+    const timeout = manyLooks * patience;
+    const other = async (): Promise<boolean> => !(await isStill());
+    if (await until(other, { clock, interval, timeout, signal })) return;
+    log.warn({}, "migration: the stream broke before the target ran: its copy is of no use");
+    await target.abort(migration, { timeout: endsWithin, signal });
+  } catch (error) {
+    log.info({ error: describeError(error) }, "migration: the target has not ended its copy");
   }
 }
 
-/** What a post-copy that is not over waits for. */
+/**
+ * Whether the stream of post-copy is gone, according to QEMU. libvirt also reports `postcopyFailed` if it has only lost the
+ * client that drove the migration while memory still flows.
+ */
+async function isStreamBroken(parts: SourceParts, { dom, reason }: CopyState): Promise<boolean> {
+  return reason === "postcopyFailed" && (await streamState(parts, dom)) === brokenStream;
+}
+
+/** What QEMU calls a post-copy whose stream is gone. */
+export const brokenStream = "postcopy-paused";
+
+/** What the source's QEMU says of its stream; undefined if it does not answer. */
+export async function streamState(
+  { libvirt, patience = defaultPatience, log = silentLog }: SourceParts,
+  dom: DomainRef,
+): Promise<string | undefined> {
+  try {
+    const command = JSON.stringify({ execute: "query-migrate" });
+    const options = { timeout: patience };
+    const { result } = await libvirt.call("qemuMonitorCommand", { dom, command }, options);
+    const { status } = Object(Object(JSON.parse(result)).return);
+    return typeof status === "string" ? status : undefined;
+  } catch (error) {
+    log.info(
+      { error: describeError(error) },
+      "migration: QEMU does not report the state of its stream",
+    );
+    return undefined;
+  }
+}
+
+/** What an unfinished post-copy waits for, and what somebody must do about it. */
 async function missing(
   { target, migration, patience = defaultPatience, log = silentLog }: SourceParts,
   copy: CopyState,
-): Promise<"claim" | "recovery" | "coldStart"> {
+): Promise<{ readonly for: "claim" | "recovery" | "coldStart"; readonly why: string }> {
+  const source = isAlive(copy) ? `the source is ${describeCopy(copy)}` : "the source has ended";
+  const cold = "end both launcher Pods: once both are proven ended, the VM starts cold";
   try {
     const state = await target.state(migration, { timeout: patience });
-    if (state === "whole") return "claim";
-    return state === "absent" || !isAlive(copy) ? "coldStart" : "recovery";
+    if (state === "whole") {
+      return { for: "claim", why: `${source}, the target is whole; its node agent is to claim it` };
+    }
+    if (state === "absent" || !(isAlive(copy) || hasLeft(copy))) {
+      const why = `${source}, the target's copy is ${state}: nobody has the guest's whole memory; ${cold}`;
+      return { for: "coldStart", why };
+    }
+    if (hasLeft(copy)) {
+      const why = `${source}, the target has all of its memory, and is ${state}; it is started when its launcher answers`;
+      return { for: "claim", why };
+    }
+    const why = `${source}, the target's copy is ${state}, and the memory is on both hosts: recover the post-copy; if that cannot be done, ${cold}`;
+    return { for: "recovery", why };
   } catch (error) {
-    log.info({ error: describeError(error) }, "migration: the target does not say what it has");
-    return "recovery";
+    log.info({ error: describeError(error) }, "migration: the target does not report its state");
+    const why = `${source}, the target does not answer, and the memory may be on both hosts: see that the link between the nodes and the target's launcher work`;
+    return { for: "recovery", why };
   }
 }

@@ -47,12 +47,12 @@ async function ended(libvirt: FakeLibvirt, isPerforming?: boolean): Promise<read
   return libvirt.changes;
 }
 
-test("a perform that is under way is stopped and ends the job itself: a confirm would crash libvirtd", async () => {
+test("a running perform is stopped and ends the job itself, because a confirm would crash libvirtd", async () => {
   const types = ["unbounded", "unbounded", "cancelled", "none"];
   expect(await ended(withJob("running (booted)", types))).toEqual(["domainAbortJob"]);
 });
 
-test("a perform that is failing by itself is waited for", async () => {
+test("waits for a perform that is already failing", async () => {
   expect(await ended(withJob("paused (migration)", ["failed", "failed", "none"]))).toEqual([]);
 });
 
@@ -67,7 +67,7 @@ test("a perform whose answer was lost stays complete after the abort, and is con
   expect(await ended(libvirt)).toEqual(["domainAbortJob", "domainMigrateConfirm"]);
 });
 
-test("a job that goes on in spite of the abort is an error, and nothing is confirmed", async () => {
+test("a job that continues despite the abort is an error, and nothing is confirmed", async () => {
   const libvirt = withJob("running (booted)", ["unbounded"]);
   await expect(ended(libvirt)).rejects.toMatchObject({
     code: "MIGRATION_PHASE_FAILED",
@@ -76,7 +76,7 @@ test("a job that goes on in spite of the abort is an error, and nothing is confi
   expect(libvirt.changes).toEqual(["domainAbortJob"]);
 });
 
-test("a guest that has ended has no job, whatever is refused", async () => {
+test("a guest that has ended has no job, whatever libvirt rejects", async () => {
   expect(await ended(withJob("absent", ["unbounded"]))).toEqual([]);
   const refused = {
     domainMigrateConfirm: () => {
@@ -87,6 +87,6 @@ test("a guest that has ended has no job, whatever is refused", async () => {
   expect(await ended(libvirt, false)).toEqual(["domainMigrateConfirm"]);
 });
 
-test("a libvirt that does not answer is an error: nobody knows what its job does", async () => {
+test("a libvirt that does not answer is an error, because the state of its job is unknown", async () => {
   await expect(ended(withJob("dead", ["none"]))).rejects.toMatchObject({ code: "LIBVIRT_CLOSED" });
 });

@@ -5,17 +5,20 @@ import { copyState, isAlive } from "../copy/copy-state.ts";
 import { MigrationError } from "../migration-error.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 
-/** What {@link endJob} works with, beside the parts. */
+/** What {@link endJob} works with, in addition to the parts. */
 export interface EndJobOptions {
-  /** Whether *perform* may be under way: it was called, by this life or another, and has not answered. Default true. */
+  /**
+   * Whether *perform* may be in progress: it was called, by this process or an earlier one, and has not answered.
+   * Default true.
+   */
   readonly isPerforming?: boolean | undefined;
   readonly clock?: Clock | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const interval = 100;
-/** QEMU obeys a cancel within milliseconds; a guest that stands still for so many looks has a *perform* that is over. */
+/** QEMU obeys a cancel within milliseconds. If a guest stands still for this many checks, its *perform* is over. */
 const manyLooks = 20;
 
 /**
@@ -25,7 +28,7 @@ const manyLooks = 20;
  * for a job whose connection is gone. *Confirm* is called only where *perform* was never called, has
  * answered, or is plainly over while its answer was lost.
  *
- * @throws MigrationError where the job does not end: call it again.
+ * @throws MigrationError if the job does not end: call it again.
  */
 export async function endJob(
   parts: SourceParts,
@@ -48,11 +51,11 @@ export async function endJob(
   const found = await until(look, { clock, interval, timeout, signal });
   if (found === "performed") return await confirmCancelled(parts);
   if (found === "ended") return;
-  const message = `the source was to go on, but libvirt has not ended its job in ${timeout} ms`;
+  const message = `the source should continue, but libvirt did not end its job within ${timeout} ms`;
   throw new MigrationError("MIGRATION_PHASE_FAILED", message, { path: "source/perform" });
 }
 
-/** As `unbounded`; undefined where libvirt does not say now. */
+/** For example `unbounded`; undefined if libvirt does not report it now. */
 async function jobType(
   { libvirt, log = silentLog }: SourceParts,
   dom: DomainRef,
@@ -61,7 +64,10 @@ async function jobType(
     return String((await libvirt.call("domainGetJobStats", { dom })).type);
   } catch (error) {
     throwUnlessRemote(error);
-    log.debug({ error: describeError(error) }, "migration: libvirt does not say what its job does");
+    log.debug(
+      { error: describeError(error) },
+      "migration: libvirt does not report the state of its job",
+    );
     return undefined;
   }
 }
@@ -75,7 +81,7 @@ async function abortJob(
     return true;
   } catch (error) {
     throwUnlessRemote(error);
-    // It has just ended, or cannot be stopped in this phase; the next look says which.
+    // It has just ended, or cannot be stopped in this phase; the next check tells.
     log.debug({ error: describeError(error) }, "migration: no job was stopped");
     return false;
   }
@@ -95,7 +101,7 @@ async function confirmCancelled(parts: SourceParts): Promise<void> {
   }
 }
 
-/** What libvirt refuses is an answer, too; a connection that is gone is none. */
+/** A rejection by libvirt is an answer, too; a lost connection is not. */
 function throwUnlessRemote(error: unknown): void {
   if (!isLibvirtError(error) || error.code !== "LIBVIRT_REMOTE") throw error;
 }

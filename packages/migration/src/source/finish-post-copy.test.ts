@@ -36,19 +36,19 @@ function world(says: () => Promise<TargetState>, finish: TargetEnd["finish"] = n
   return { libvirt, store, parts };
 }
 
-test("an answer is the answer", async () => {
+test("returns the answer if there is one", async () => {
   const { parts } = world(never, async () => ({ cookie: new Uint8Array([7]) }));
   expect(await finishPostCopy(parts, request)).toEqual(new Uint8Array([7]));
 });
 
-test("a lost answer keeps nobody waiting: the target says that it is whole", async () => {
+test("after a lost answer, does not wait once the target reports that it is whole", async () => {
   const said: TargetState[] = ["incomplete", "incomplete", "whole"];
   const { parts } = world(async () => said.shift() ?? "whole");
   expect(await finishPostCopy(parts, request)).toEqual(new Uint8Array());
   expect(said).toEqual([]);
 });
 
-test("a target that nobody reaches any more: the grant says that it has the guest", async () => {
+test("if the target is unreachable, the grant says that it has the guest", async () => {
   const { parts, store } = world(async () => {
     store.grant = { vmiUID: "vmi-1", epoch: 2, seq: 9, state: "Claimed", holder: targetHolder };
     throw new Error("nobody answers");
@@ -56,7 +56,7 @@ test("a target that nobody reaches any more: the grant says that it has the gues
   expect(await finishPostCopy(parts, request)).toEqual(new Uint8Array());
 });
 
-test("a target that was never told is found out, so that it can be told again", async () => {
+test("detects a target that was never told, so that it can be told again", async () => {
   const { parts } = world(async () => "paused");
   await expect(finishPostCopy(parts, request)).rejects.toMatchObject({
     path: "target/finish",

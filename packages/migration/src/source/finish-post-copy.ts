@@ -6,7 +6,7 @@ import { isClaimedByAnother } from "./drive-grant.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { inPhase, phaseError } from "./drive-phase.ts";
 
-/** What {@link finishPostCopy} works with, beside the parts. */
+/** What {@link finishPostCopy} works with, in addition to the parts. */
 export interface FinishPostCopyOptions {
   readonly cookie: Uint8Array;
   readonly flags: readonly string[];
@@ -16,9 +16,9 @@ export interface FinishPostCopyOptions {
 /**
  * Starts the target after the switch, by *finish*, and waits until it is whole. An answer that is lost keeps nobody
  * waiting: the grant, or the target when it is asked, says as much. Resolves with the cookie for *confirm*, which is
- * empty where the answer was lost.
+ * empty if the answer was lost.
  *
- * @throws MigrationError where the stream broke, libvirt is gone, or *finish* never reached the target.
+ * @throws MigrationError if the stream broke, libvirt is gone, or *finish* never reached the target.
  */
 export async function finishPostCopy(
   parts: SourceParts,
@@ -40,14 +40,14 @@ export async function finishPostCopy(
     return answer.cookie;
   } finally {
     over.abort();
-    // Whoever loses the race fails unheard: the winner has said what there is to say.
+    // The loser of the race fails silently: the winner has reported everything.
     finishing.catch(() => {});
   }
 }
 
 /**
- * Rejects when the source says that its stream broke. A target whose devices wait for a page that cannot
- * come answers nothing, not even that.
+ * Rejects when the source reports that its stream broke. A target whose devices wait for a page that cannot arrive
+ * answers nothing at all.
  */
 async function brokenStream(
   { libvirt, domain, patience = defaultPatience }: SourceParts,
@@ -60,7 +60,7 @@ async function brokenStream(
   throw phaseError("target/finish", new Error("the stream of post-copy broke"));
 }
 
-/** Looks whether the target is whole although it has not answered, or was never started. */
+/** Checks whether the target is whole although it has not answered, or was never started. */
 async function unanswered(
   parts: SourceParts,
   options: { readonly clock: Clock; readonly interval: number; readonly signal: AbortSignal },
@@ -70,18 +70,18 @@ async function unanswered(
     const state = await targetNow(parts);
     if (state === "whole") return true;
     stillPaused = state === "paused" ? stillPaused + 1 : 0;
-    // vCPUs start within a second; a target that is asked this often and still waits was not told.
+    // vCPUs start within a second. A target that still waits after this many checks was not told.
     if (stillPaused < 4) return undefined;
     throw phaseError("target/finish", new Error("it did not reach the target"));
   };
   const { clock, interval, signal } = options;
-  // The first answer is given its time before anybody asks.
+  // The first answer gets its time before anybody asks.
   await sleep(clock, interval, signal);
   await until(look, options);
   return { cookie: new Uint8Array() };
 }
 
-/** What grant and target say; undefined where neither answers. */
+/** What the grant and the target say; undefined if neither answers. */
 async function targetNow({
   grant,
   target,
@@ -100,7 +100,7 @@ async function targetNow({
   const found = await Promise.allSettled(ways);
   for (const each of found) {
     if (each.status === "rejected") {
-      log.debug({ error: describeError(each.reason) }, "migration: no word of the target");
+      log.debug({ error: describeError(each.reason) }, "migration: nothing from the target");
     }
   }
   const said = found.map((each) => (each.status === "fulfilled" ? each.value : undefined));

@@ -15,12 +15,8 @@ export {
 } from "./drive-migration.ts";
 export type { AtSeam, DrivePlan, SourceParts, SourceSeam } from "./drive-parts.ts";
 export { recoverPostCopy } from "./drive-recover.ts";
-export {
-  followSource,
-  type SettledSource,
-  type SettleOptions,
-  settleSource,
-} from "./drive-settle.ts";
+export { type SettledSource, type SettleOptions, settleSource } from "./drive-settle.ts";
+export { type FollowSourceOptions, followSource, type WaitingSource } from "./follow-source.ts";
 export { judge } from "./judge.ts";
 export type { MigrationMode } from "./judge-by-time.ts";
 export type { MigrateFlag } from "./migration-flags.ts";

@@ -53,19 +53,19 @@ function verdicts(guest: MigratingGuest, changes: Partial<ConvergencePolicy>): r
 describe("with stall detection, a guest that has stalled", () => {
   test.each([
     [
-      "is switched to post-copy if it may be",
+      "is switched to post-copy if allowed",
       5,
       { allowWorkloadDisruption: true, allowPostCopy: true },
       "postcopy",
     ],
     [
-      "is stopped for as long as it takes if it may be disturbed",
+      "is stopped for as long as it takes if disruption is allowed",
       5,
       { allowWorkloadDisruption: true },
       "set-downtime",
     ],
-    ["is stopped for as long as it may be where that is enough", 1.2, {}, "set-downtime"],
-    ["is given up where it is not", 5, {}, "abort"],
+    ["is stopped for the allowed downtime if that is enough", 1.2, {}, "set-downtime"],
+    ["is given up if that is not enough", 5, {}, "abort"],
   ])("%s", (_what, seconds, changes, action) => {
     expect(verdicts(busy(seconds), changes)[0]?.action).toBe(action);
   });
@@ -81,7 +81,7 @@ describe("with stall detection, a guest that has stalled", () => {
   });
 });
 
-test("without time for anything, and with post-copy allowed, it is post-copy that ends it", () => {
+test("without time for anything, and with post-copy allowed, ends in post-copy", () => {
   const found = verdicts(busy(30), { completionSeconds: 60, allowPostCopy: true });
   expect(found[0]?.action).toBe("postcopy");
 });

@@ -11,9 +11,9 @@ export interface StallJudgement {
   readonly detector: StallState;
   readonly iteration: number;
   readonly remainingBytes: number;
-  /** By when the last step must be over, in seconds; the policy's until something is done. */
+  /** When the last step must be over, in seconds; the policy's deadline until something is done. */
   readonly switchoverSeconds: number | undefined;
-  /** How long all of it may take by now, in seconds. */
+  /** How long the whole migration may take by now, in seconds. */
   readonly completionSeconds: number | undefined;
   readonly verdict: Verdict;
 }
@@ -27,7 +27,7 @@ export const noStall: StallJudgement = {
   verdict: { action: "go-on" },
 };
 
-/** What to do with a migration by its iterations, where the cluster wants stall detection. */
+/** What to do with a migration by its iterations, if the cluster uses stall detection. */
 export function judgeStall(
   before: StallJudgement,
   progress: MigrationProgress,
@@ -69,7 +69,7 @@ function act(
   const completionSeconds = known.completionSeconds ?? policy.completionSeconds;
   const moment = { remainingBytes: known.remainingBytes, elapsedSeconds, completionSeconds };
   const action = stallAction(known.detector, moment, policy, options);
-  const reason = "what remains has stopped becoming less";
+  const reason = "the remaining data has stopped decreasing";
   const detector = { ...known.detector, acted: true };
   const switchoverSeconds = Math.floor(elapsedSeconds) + options.switchoverTimeout;
   switch (action) {

@@ -104,8 +104,8 @@ const oscillating = fc
     return { guest, firstMs, roundMs, period };
   });
 
-describe("a guest that goes up and down and does not converge", () => {
-  test("is given up once its iterations have been no better for the progress timeout", () => {
+describe("a guest that oscillates and does not converge", () => {
+  test("is given up once its iterations have not improved for the progress timeout", () => {
     fc.assert(
       fc.property(oscillating, ({ guest, firstMs, roundMs, period }) => {
         const latest = firstMs * 1.1 + roundMs * (2 * period + 5) + 150_000 + 2_000;
@@ -118,7 +118,7 @@ describe("a guest that goes up and down and does not converge", () => {
     );
   });
 
-  test("fools the rule that looks at one sample after the other", () => {
+  test("fools a rule that compares consecutive samples", () => {
     fc.assert(
       fc.property(oscillating, ({ guest, firstMs }) => {
         const hour = 3_600_000 + firstMs;
@@ -132,14 +132,10 @@ describe("a guest that goes up and down and does not converge", () => {
   if (!busy) throw new Error("there is a sample");
 
   test.each([
-    ["post-copy where the policy allows it", { allowPostCopy: true }, "postcopy"],
-    ["a pause where post-copy is not allowed", {}, "pause"],
-    [
-      "a longer downtime with devices of the host",
-      { allowPostCopy: true, hasVfio: true },
-      "set-downtime",
-    ],
-  ])("is disturbed if it may be: %s", (_what, changes, action) => {
+    ["post-copy if the policy allows it", { allowPostCopy: true }, "postcopy"],
+    ["a pause if post-copy is not allowed", {}, "pause"],
+    ["a longer downtime with host devices", { allowPostCopy: true, hasVfio: true }, "set-downtime"],
+  ])("is interrupted if allowed: %s", (_what, changes, action) => {
     const policy = { ...strict, allowWorkloadDisruption: true, ...changes };
     expect(follow(busy.guest, policy, 3_600_000).verdict.action).toBe(action);
   });
@@ -173,7 +169,7 @@ describe("a guest that converges", () => {
       };
     });
 
-  test("is never given up while its time is not", () => {
+  test("is never given up before its deadline", () => {
     fc.assert(
       fc.property(converging, (guest) => {
         const { verdict, atMs } = follow(guest, strict, 7_200_000);
@@ -184,7 +180,7 @@ describe("a guest that converges", () => {
     );
   });
 
-  test("may be slowed down for it: each step of auto-converge is progress", () => {
+  test("may be slowed down: each step of auto-converge is progress", () => {
     const guest: MigratingGuest = {
       memoryBytes: 4096 * MiB,
       bandwidth: () => 20 * MiB,
@@ -198,7 +194,7 @@ describe("a guest that converges", () => {
     expect(follow(unthrottled, strict, 7_200_000).verdict.action).toBe("abort");
   });
 
-  test("is out of time when its deadline is, whatever it does", () => {
+  test("is out of time at its deadline, whatever it does", () => {
     const guest: MigratingGuest = {
       memoryBytes: 4096 * MiB,
       bandwidth: () => 20 * MiB,
@@ -250,7 +246,7 @@ describe("data that stands still", () => {
     expect(followAsKubevirt(cut(30_000), policy, 1_000_000).action).toBe("postcopy");
   });
 
-  test("may do so for ever where the policy says that", () => {
+  test("may continue forever if the policy says so", () => {
     expect(follow(cut(3_000), { ...strict, progressSeconds: 0 }, 600_000).verdict.action).toBe(
       "go-on",
     );

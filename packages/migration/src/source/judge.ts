@@ -4,18 +4,18 @@ import { judgeStall, noStall, type StallJudgement } from "./judge-stall.ts";
 import type { MigrationProgress } from "./migration-progress.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What is remembered of a migration to judge it: bounded, however long it takes. */
+/** What is remembered about a migration to judge it: bounded, however long it takes. */
 export interface Convergence {
   readonly last: MigrationProgress | undefined;
   /** When data last moved. */
   readonly movedAtMs: number;
-  /** Least time that sending what remained at the start of an iteration would have taken. */
+  /** The shortest time that sending what remained at the start of an iteration would have taken. */
   readonly bestMs: number | undefined;
   /** When that became clearly less, or the guest was slowed down further. */
   readonly improvedAtMs: number;
   /** Iterations that have begun since. */
   readonly idleIterations: number;
-  /** Whether QEMU has been allowed the downtime of the policy. */
+  /** Whether QEMU has been allowed the policy's downtime. */
   readonly hasDowntime: boolean;
   readonly stall: StallJudgement;
   readonly verdict: Verdict;
@@ -32,10 +32,13 @@ export const notJudged: Convergence = {
   verdict: { action: "go-on" },
 };
 
-/** Less than this part of the best is noise. */
+/** An improvement below this share of the best is noise. */
 const margin = 0.04;
 
-/** Data that has not moved for so long may stand still for good. libvirt counts it eight times a second. */
+/**
+ * Data that has not moved for this long may be stalled for good. libvirt updates the counters eight times per
+ * second.
+ */
 const stillMs = 5_000;
 
 /** One bad iteration may be chance, and a large guest needs minutes for each. */
@@ -57,7 +60,7 @@ export function judge(history: readonly MigrationProgress[], policy: Convergence
   return known.verdict;
 }
 
-/** As {@link judge}, one step at a time. */
+/** Like {@link judge}, one step at a time. */
 export function judgeNext(
   before: Convergence,
   progress: MigrationProgress,
@@ -74,7 +77,7 @@ export function judgeNext(
   const converging = !tells || isConverging(known, progress, policy);
   if (!converging && !known.hasDowntime && fitsDowntime(progress, policy)) {
     const { maxDowntimeMs } = policy;
-    const reason = `what remains fits the ${maxDowntimeMs} ms that the guest may stand still`;
+    const reason = `the remaining data fits into the allowed downtime of ${maxDowntimeMs} ms`;
     const verdict: Verdict = { action: "set-downtime", maxDowntimeMs, reason };
     // It gets the time to use it.
     const patience = { improvedAtMs: progress.elapsedMs, idleIterations: 0 };
@@ -89,7 +92,7 @@ export function judgeNext(
       completionSeconds: policy.completionSeconds * factor,
       converging,
     },
-    // Over a link that carries nothing, post-copy and a pause only add to the harm.
+    // Over a dead link, post-copy and a pause only add to the harm.
     isStill ? { ...policy, allowWorkloadDisruption: false } : policy,
   );
   return { ...known, verdict };

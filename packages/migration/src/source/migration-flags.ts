@@ -13,7 +13,7 @@ export interface FlaggedGuest {
   readonly paused: boolean;
 }
 
-/** The flags of the one call by which KubeVirt migrates, in the order of their numbers. */
+/** The flags of the single call by which KubeVirt migrates, in the order of their numbers. */
 export function singleCallFlags(
   options: MigrationOptions,
   { blockMigration, paused }: FlaggedGuest,
@@ -35,11 +35,11 @@ export function singleCallFlags(
 
 /** The flags of libvirt's five phases. */
 export interface PhaseFlags {
-  /** Of *begin*, *prepare*, *perform* and *confirm*. */
+  /** For *begin*, *prepare*, *perform* and *confirm*. */
   readonly flags: readonly MigrateFlag[];
-  /** Of *finish*: the target ends complete and paused, and only a release resumes it. */
+  /** For *finish*: the target ends complete and paused, and only a release resumes it. */
   readonly finish: readonly MigrateFlag[];
-  /** Of *finish* after the switch to post-copy, where the target must run to get its memory. */
+  /** For *finish* after the switch to post-copy, where the target must run to get its memory. */
   readonly finishAfterPostcopy: readonly MigrateFlag[];
 }
 

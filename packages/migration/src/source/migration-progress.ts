@@ -2,58 +2,61 @@ import type { ParameterValue, Result } from "@virtkit/domain-manager/libvirt";
 import type { MigrationMode } from "./judge-by-time.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** What libvirt tells of a job. */
+/** What libvirt reports about a job. */
 export type JobStats = Pick<Result<"domainGetJobStats">, "type" | "params"> & {
-  /** Of each disk that is being copied. */
+  /** Each disk that is being copied. */
   readonly disks?: readonly DiskProgress[];
 };
 
 /** What a migration is doing. */
 export type MigrationPhase =
-  /** Connections are made; nothing is counted yet. */
+  /** Connections are being opened; nothing is counted yet. */
   | "setup"
-  /** Disks are copied; memory follows when all of them are in step. */
+  /** Disks are being copied; memory follows when all of them are in sync. */
   | "disks"
   | "memory"
   /** The guest stands still at the source while the rest is sent. */
   | "paused"
-  /** The guest runs at the target and fetches what it lacks. */
+  /** The guest runs at the target and fetches the missing memory. */
   | "postcopy";
 
-/** Where a migration stands. Amounts are bytes. */
+/** The progress of a migration. Amounts are in bytes. */
 export interface MigrationProgress {
   readonly phase: MigrationPhase;
   readonly mode: MigrationMode;
-  /** Milliseconds since it is watched. */
+  /** Milliseconds since the watch began. */
   readonly elapsedMs: number;
   readonly total: number;
   readonly transferred: number;
   readonly remaining: number;
-  /** Average of the last ten seconds. libvirt's own figure, of 100 ms, jumps between 5 and 100 per cent. */
+  /** Average of the last ten seconds. libvirt's own figure, over 100 ms, jumps between 5 and 100 per cent. */
   readonly bytesPerSecond: number;
   /** libvirt's own figure; 0 if there is none. */
   readonly momentaryBytesPerSecond: number;
-  /** What the guest wrote in the last iteration, a second. libvirt counts it once per iteration. */
+  /** What the guest wrote per second in the last iteration. libvirt counts it once per iteration. */
   readonly dirtyBytesPerSecond: number;
   /** Round of memory, from 1; 0 before the first. */
   readonly iteration: number;
-  /** What remained when the iteration began: the measure of convergence. */
+  /** What remained when the iteration began, which is the measure of convergence. */
   readonly remainingAtStart: number;
-  /** By how much auto-converge slows the guest's CPUs, in per cent. */
+  /** How much auto-converge slows the guest's CPUs, in per cent. */
   readonly throttlePercent: number;
-  /** How far each copied disk is, by the guest's name for it; absent where none is, or libvirt does not tell. */
+  /**
+   * Progress of each copied disk, by the guest's name for it; absent if none is copied, or libvirt does not report
+   * it.
+   */
   readonly disks?: readonly DiskProgress[];
   /** How long the guest would stand still if it were stopped now, in ms; absent without a bandwidth. */
   readonly expectedDowntimeMs?: number;
-  /** When it is expected to end, in ms since it is watched; absent while no end is in sight. */
+  /** When it is expected to end, in ms since the watch began; absent while no end is in sight. */
   readonly expectedEndMs?: number;
   /** `true` if libvirt did not answer in time: the figures are those of the last answer. */
   readonly isStale: boolean;
 }
 
-/** How far the copy of one disk is, in bytes. */
+/** Progress of one disk's copy, in bytes. */
 export interface DiskProgress {
-  /** As `vda`. */
+  /** For example `vda`. */
   readonly target: string;
   readonly total: number;
   readonly remaining: number;
@@ -65,12 +68,12 @@ export interface WatchedProgress extends MigrationProgress {
   readonly verdict: Verdict;
 }
 
-/** What a measurement needs of those before it. */
+/** What a measurement needs from earlier ones. */
 export interface Measurements {
   readonly last: MigrationProgress | undefined;
-  /** What had been sent when, oldest first, over the last ten seconds. */
+  /** How much had been sent at what time, oldest first, over the last ten seconds. */
   readonly sent: readonly (readonly [atMs: number, bytes: number])[];
-  /** What remained when the iteration before the present one began. */
+  /** What remained when the previous iteration began. */
   readonly previousStart: number | undefined;
 }
 
@@ -82,7 +85,7 @@ export const noMeasurements: Measurements = {
 
 const windowMs = 10_000;
 
-/** Adds what libvirt says now; `undefined` if it did not answer. */
+/** Adds libvirt's latest answer; `undefined` if it did not answer. */
 export function measure(
   before: Measurements,
   stats: JobStats | undefined,
@@ -113,7 +116,7 @@ export function measure(
     isStale: false,
     ...(stats.disks && { disks: stats.disks }),
   };
-  // The job of a mirror is there before the sums count it, and as long as memory has to wait for it.
+  // A mirror's job exists before the totals include it, and as long as memory has to wait for it.
   const isMirroring = amount("disk_remaining") > 0 || (stats.disks ?? []).length > 0;
   const copiesDisks = iteration === 0 && isMirroring;
   const phase = phaseOf(figures, copiesDisks);
@@ -137,7 +140,7 @@ const nothingYet: MigrationProgress = {
   isStale: false,
 };
 
-/** A count of libvirt's: what is none, or is below zero, counts as 0. */
+/** A counter from libvirt: a missing or negative one counts as 0. */
 function readAmount(value: ParameterValue | undefined): number {
   const number = Number(value ?? 0);
   return Number.isFinite(number) && number > 0 ? number : 0;
@@ -160,8 +163,8 @@ function phaseOf(
 }
 
 /**
- * The end is in sight when rounds leave less and less, or when nothing is written any more: each
- * round then takes a fixed part of the time of the one before.
+ * The end is in sight when rounds leave less and less, or when nothing is written any longer: each round then takes
+ * a fixed share of the previous one's time.
  */
 function expectations(
   progress: Omit<MigrationProgress, "phase" | "expectedDowntimeMs" | "expectedEndMs">,

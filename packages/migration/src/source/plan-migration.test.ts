@@ -57,21 +57,21 @@ describe("the five phases", () => {
     expect(flagsOf({ migratedVolumes })).toContain("nonSharedIncremental");
   });
 
-  test("end with a paused target, unless post-copy is under way", () => {
+  test("end with a paused target, unless post-copy is active", () => {
     const { flags, finishFlags, postcopyFinishFlags, finishParams } = plan();
     expect(finishFlags).toEqual([...flags, "paused"]);
     expect(postcopyFinishFlags).toEqual(flags);
     expect(finishParams).toEqual({ destination_name: "ns_vm" });
   });
 
-  test("a guest that its user has paused is not resumed, and libvirt learns of it in finish only", () => {
+  test("do not resume a guest that its user paused, and tell libvirt only in finish", () => {
     const { flags, resume } = plan({ paused: true });
     expect(flags).not.toContain("paused");
     expect(resume).toBe(false);
     expect(plan().resume).toBe(true);
   });
 
-  test("take the sockets of the proxy, the limit, the disks and the XML", () => {
+  test("use the sockets of the proxy, the limit, the disks and the XML", () => {
     const { params, destinationXml, copiedDisks } = plan();
     expect(params).toEqual({
       migrate_uri: `unix://${names().sockets.migrationProxy(uid, 49152)}`,
@@ -96,19 +96,19 @@ describe("the five phases", () => {
     );
   });
 
-  test("are encrypted for the name that the target's certificate has", () => {
+  test("are encrypted for the name in the target's certificate", () => {
     const { flags, params } = plan({ tls: { destination: "m1" } });
     expect(flags).toContain("tls");
     expect(params).toHaveProperty(["tls.destination"], "m1");
   });
 
-  test("take sockets of somebody else's choice", () => {
+  test("accept custom sockets", () => {
     const { params } = plan({ uris: { memory: "unix:///a", disks: "unix:///b" } });
     expect(params).toMatchObject({ migrate_uri: "unix:///a", disks_uri: "unix:///b" });
   });
 });
 
-test("the policy of the monitor comes with the plan", () => {
+test("the monitor's policy comes with the plan", () => {
   expect(plan({ ephemeralDisksBytes: 1_000_000_000 }).policy).toEqual({
     completionSeconds: 450,
     progressSeconds: 150,
@@ -119,7 +119,7 @@ test("the policy of the monitor comes with the plan", () => {
   });
 });
 
-test("with stall detection QEMU begins with no more than its own downtime", () => {
+test("with stall detection, QEMU begins with at most its own downtime", () => {
   const stallDetection = {
     margin: 0.04,
     progressTimeout: 40,
@@ -137,7 +137,7 @@ test("with stall detection QEMU begins with no more than its own downtime", () =
 });
 
 describe("a migration that must not begin", () => {
-  test("is refused during a backup, and before the controller has handed the VMI over", () => {
+  test("is rejected during a backup, and before the controller has handed the VMI over", () => {
     const { migrationState: _, ...status } = vmi.status ?? {};
     const path = "status.migrationState";
     expect(() => plan({ vmi: { ...vmi, status } })).toThrow(
@@ -151,7 +151,7 @@ describe("a migration that must not begin", () => {
   });
 
   test.each([
-    ["XML that is none", { domainXml: "<domain" }, "MIGRATION_XML_INVALID"],
+    ["invalid XML", { domainXml: "<domain" }, "MIGRATION_XML_INVALID"],
     [
       "a limit that is not an amount",
       { options: { ...options, bandwidth: "x" } },

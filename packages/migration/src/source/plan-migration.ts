@@ -7,7 +7,7 @@ import { refuseIncoherent } from "./refuse-incoherent.ts";
 import { refuseUnready } from "./refuse-unready.ts";
 import { type MigrationInput, type MigrationParams, planSingleCall } from "./single-call.ts";
 
-/** What the phases of a migration are called with, and when it is given up. */
+/** The arguments of a migration's phases, and when it is given up. */
 export interface MigrationPlan {
   /** Flags of *begin*, *prepare*, *perform* and *confirm*. */
   readonly flags: readonly MigrateFlag[];
@@ -24,11 +24,11 @@ export interface MigrationPlan {
   readonly finishParams: MigrationParams;
   /** The XML that is sent. */
   readonly destinationXml: string;
-  /** The disks that are copied, as `vda`. */
+  /** The disks that are copied, such as `vda`. */
   readonly copiedDisks: readonly string[];
   /** Whether the target resumes the guest after its release: not if its user had paused it. */
   readonly resume: boolean;
-  /** The downtime that QEMU is told before *perform*; with stall detection alone, which raises it later. */
+  /** The downtime set in QEMU before *perform*; only with stall detection, which raises it later. */
   readonly initialDowntimeMs?: number;
   /** For `watchMigration` and `judge`. */
   readonly policy: ConvergencePolicy;
@@ -37,12 +37,12 @@ export interface MigrationPlan {
 /** QEMU's own. */
 const defaultDowntimeMs = 300;
 
-/** `migrate_disks_detect_zeroes` is known since. */
+/** `migrate_disks_detect_zeroes` exists since this version. */
 const detectZeroesSince = 10_009_000;
 
 /**
  * Plans a migration. What it may do, where the data goes, which disks are copied and what changes in
- * the XML is as KubeVirt decides; {@link phaseFlags} turns its single call into the five phases.
+ * the XML is as KubeVirt decides; `phaseFlags` turns its single call into the five phases.
  *
  * @throws MigrationError `MIGRATION_NOT_NOW` if the VMI cannot be migrated now,
  * `MIGRATION_XML_INVALID` if the domain's XML cannot be read or cannot be

@@ -8,7 +8,7 @@ const domainOf = (driver: string, more = "", device = "disk") =>
   );
 
 test.each([' cache="writeback"', ' cache="writethrough"', ' cache="unsafe"', ""])(
-  "a shared disk with a driver of%s is refused by its name",
+  "a shared disk with a driver of%s is rejected by its name",
   (driver) => {
     expect(() => refuseIncoherent(domainOf(driver), [])).toThrow(
       expect.objectContaining({
@@ -20,7 +20,7 @@ test.each([' cache="writeback"', ' cache="writethrough"', ' cache="unsafe"', ""]
   },
 );
 
-test("without a cache on the host it goes, and so does what is copied or cannot be written", () => {
+test("accepts one without a host cache, and disks that are copied or read-only", () => {
   for (const cache of ["none", "directsync"]) {
     expect(() => refuseIncoherent(domainOf(` cache="${cache}"`), [])).not.toThrow();
   }

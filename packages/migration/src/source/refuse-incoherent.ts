@@ -2,7 +2,7 @@ import type { Domain } from "@virtkit/converter";
 import { nameOfAlias } from "@virtkit/converter/model";
 import { MigrationError } from "../migration-error.ts";
 
-/** With these nothing of a disk stays in a host's memory. */
+/** With these, no disk data stays in a host's memory. */
 const coherent: readonly string[] = ["none", "directsync"];
 
 /**
@@ -28,6 +28,6 @@ export function refuseIncoherent(
   const name = nameOfAlias(found.alias) ?? found.target.dev ?? "a disk";
   const cache = found.driver?.cache ?? "the default";
   const path = `domain.devices.disk[${found.target.dev ?? name}]`;
-  const message = `${path}: the cache mode of ${name} is ${cache}, so that its host may hold writes which the target does not see; use cache: none on storage that takes direct I/O, or allow it (unsafeMigrationOverride)`;
+  const message = `${path}: the cache mode of ${name} is ${cache}, so its host may hold writes that the target does not see; use cache: none on storage that supports direct I/O, or allow it (unsafeMigrationOverride)`;
   throw new MigrationError("MIGRATION_DISK_INCOHERENT", message, { path });
 }

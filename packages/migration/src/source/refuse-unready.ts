@@ -10,7 +10,7 @@ export function refuseUnready({ status }: VirtualMachineInstance): void {
   const backup = status?.changedBlockTracking?.backupStatus;
   if (backup) {
     const path = "status.changedBlockTracking.backupStatus";
-    const message = `${path}: backup ${backup.backupName ?? ""} is running; wait for its end`;
+    const message = `${path}: backup ${backup.backupName ?? ""} is running; wait until it has ended`;
     throw new MigrationError("MIGRATION_NOT_NOW", message, { path });
   }
   if (!status?.migrationState) {

@@ -20,26 +20,26 @@ export type MigrationParams = ParameterArguments<"migration">;
 export interface MigrationInput {
   readonly vmi: VirtualMachineInstance;
   readonly options: MigrationOptions;
-  /** The running domain as libvirt tells it for a migration (`migratable`). */
+  /** The running domain as libvirt describes it for a migration (`migratable`). */
   readonly domainXml: string;
-  /** Whether the guest is paused by its user, as read before *begin*. */
+  /** Whether the user has paused the guest, read before *begin*. */
   readonly paused: boolean;
-  /** Whether the target edits the XML itself before it starts the guest. Default: it does. */
+  /** Whether the target edits the XML itself before it starts the guest. Default: yes. */
   readonly destinationHook?: boolean;
-  /** Sizes that the guest sees of the volumes that are copied, in bytes, by volume. */
+  /** Sizes in bytes that the guest sees of the copied volumes, by volume. */
   readonly virtualSizes?: Readonly<Record<string, number | bigint>>;
-  /** What the overlays of ephemeral disks take, in bytes; they count if disks are copied. */
+  /** Space used by the overlays of ephemeral disks, in bytes; counted if disks are copied. */
   readonly ephemeralDisksBytes?: number;
   /** QEMU encrypts the data; the target's certificate must have this name. */
   readonly tls?: { readonly destination: string } | undefined;
   /** Where QEMU sends to. Default: the sockets of the migration proxy in the launcher. */
   readonly uris?: MigrationUris;
   /**
-   * libvirt's version as it tells it, as 9000000. Parameters that it does not know are left out; by
-   * default it knows all.
+   * libvirt's version as it reports it, such as 9000000. Parameters that it does not know are left out. Default: it
+   * knows all.
    */
   readonly libvirtVersion?: number;
-  /** What the platform calls its directories. Default: as KubeVirt does. */
+  /** The platform's directory names. Default: KubeVirt's. */
   readonly names?: Names;
 }
 
@@ -48,7 +48,7 @@ export interface SingleCall {
   readonly flags: readonly MigrateFlag[];
   readonly params: MigrationParams;
   readonly destinationXml: string;
-  /** The disks that are copied, as `vda`. */
+  /** The disks that are copied, such as `vda`. */
   readonly copiedDisks: readonly string[];
 }
 

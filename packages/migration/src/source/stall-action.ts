@@ -2,26 +2,26 @@ import type { ConvergencePolicy } from "./convergence-policy.ts";
 import type { StallDetection } from "./migration-options.ts";
 import { estimatedDowntimeMs, type StallState } from "./stall-detector.ts";
 
-/** What is done about a migration that has stalled. */
+/** What is done about a stalled migration. */
 export type StallAction =
   /** Waits for a better moment. */
   | "nothing"
   | "postCopy"
-  /** Lets QEMU stop the guest for as long as it takes. */
+  /** Lets QEMU stop the guest for as long as needed. */
   | "hardStopAndCopy"
   /** Lets QEMU stop the guest for as long as the policy allows. */
   | "softStopAndCopy"
   | "abort";
 
-/** The moment at which is asked. */
+/** The moment of the question. */
 export interface StallMoment {
   readonly remainingBytes: number;
   readonly elapsedSeconds: number;
-  /** How long all of it may take, in seconds. */
+  /** How long the whole migration may take, in seconds. */
   readonly completionSeconds: number;
 }
 
-/** What to do at an iteration of a migration that has stalled. */
+/** What to do at an iteration of a stalled migration. */
 export function stallAction(
   state: StallState,
   moment: StallMoment,
@@ -32,7 +32,7 @@ export function stallAction(
   const aim = Math.trunc((state.search?.bestBytes ?? 0) * (1 + options.margin));
   if (options.searchLocalMinima && moment.remainingBytes > aim) return "nothing";
   const downtime = estimatedDowntimeMs(state, moment.remainingBytes);
-  // A network that has just broken down would keep the guest standing.
+  // A network that has just failed would keep the guest stopped.
   if (!canFinish(state, moment, options)) return "nothing";
   if (policy.allowWorkloadDisruption) {
     return policy.allowPostCopy && !policy.hasVfio ? "postCopy" : "hardStopAndCopy";
@@ -41,7 +41,7 @@ export function stallAction(
   return downtime <= tolerated ? "softStopAndCopy" : "abort";
 }
 
-/** Whether what remains can be sent before the last deadline. */
+/** Whether the remaining data can be sent before the last deadline. */
 export function canFinish(
   state: StallState,
   { remainingBytes, elapsedSeconds, completionSeconds }: StallMoment,

@@ -1,16 +1,16 @@
 import type { StallDetection } from "./migration-options.ts";
 
-/** An iteration of a migration as it begins. */
+/** An iteration of a migration, at its beginning. */
 export interface IterationRecord {
   readonly elapsedMs: number;
   readonly remainingBytes: number;
 }
 
-/** What is known of a migration's iterations so far. */
+/** What is known about a migration's iterations so far. */
 export interface StallState {
-  /** The average bandwidth in bytes a second; 0 until there is a sample. */
+  /** The average bandwidth in bytes per second; 0 until there is a sample. */
   readonly bandwidth: number;
-  /** Records within the window that may become the best outside it, each with less than the one before. */
+  /** Records within the window that may become the best outside of it, each lower than the one before. */
   readonly candidates: readonly IterationRecord[];
   /** The best record that is older than the window. */
   readonly bestOutside: IterationRecord | undefined;
@@ -23,7 +23,7 @@ export interface StallState {
 /** The wait for a moment at which little remains. */
 interface MinimumSearch {
   readonly bestBytes: number;
-  /** What remained at the iterations since, without those that have been the aim. */
+  /** What remained at the iterations since, without those that were the target. */
   readonly history: readonly number[];
   readonly patienceMs: number;
   readonly deadlineMs: number;
@@ -37,7 +37,7 @@ export const noIterations: StallState = {
   acted: false,
 };
 
-/** Takes a sample of the bandwidth into the average. */
+/** Adds a bandwidth sample to the average. */
 export function withBandwidth(
   state: StallState,
   sample: number,
@@ -49,9 +49,8 @@ export function withBandwidth(
 }
 
 /**
- * Takes an iteration into account. The migration stalls when one does not leave clearly less than the
- * best one before the window did; then a minimum is waited for, with an aim that is lowered as
- * patience runs out.
+ * Adds an iteration. The migration stalls when one does not leave clearly less than the best one before the window.
+ * Then the detector waits for a minimum, with a target that is lowered as patience runs out.
  */
 export function withIteration(
   state: StallState,
@@ -89,7 +88,7 @@ function withCandidate(state: StallState, record: IterationRecord, windowMs: num
     if (!bestOutside || old.remainingBytes < bestOutside.remainingBytes) bestOutside = old;
   }
   const last = inside.at(-1);
-  // Neither can ever be the best: something no larger is older, and stays so.
+  // Neither can ever be the best: an older one is no larger, and stays so.
   const isUseless =
     (bestOutside && record.remainingBytes > bestOutside.remainingBytes) ||
     (last && record.remainingBytes >= last.remainingBytes);

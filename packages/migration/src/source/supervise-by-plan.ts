@@ -8,10 +8,10 @@ import { superviseMigration } from "./supervise-migration.ts";
 
 /** What a migration is supervised with. */
 export interface SupervisorParts extends Pick<Observers, "log"> {
-  /** A connection that *perform* does not hold. */
+  /** A connection that *perform* does not occupy. */
   readonly libvirt: Pick<Libvirt, "call" | "subscribe">;
   readonly dom: DomainRef;
-  /** Hears of every step. */
+  /** Called with every step. */
   readonly onProgress?: (progress: WatchedProgress) => void;
   readonly clock?: Clock;
 }
@@ -52,7 +52,7 @@ export function superviseByPlan(
   };
 }
 
-/** How far each disk is; nothing once memory is copied, when all of them are in step. */
+/** Progress of each disk; nothing once memory is copied, when all of them are in sync. */
 async function diskProgress(
   libvirt: Pick<Libvirt, "call">,
   dom: DomainRef,
@@ -62,7 +62,7 @@ async function diskProgress(
   if (Number(params["memory_iteration"] ?? 0) > 0) return [];
   const all = await Promise.all(
     targets.map(async (target): Promise<DiskProgress | undefined> => {
-      // A mirror that has not begun, or is over, has no job; its share is in the sums.
+      // A mirror that has not begun, or is over, has no job; the totals include it.
       const job = await libvirt
         .call("domainGetBlockJobInfo", { dom, path: target })
         .catch(() => undefined);

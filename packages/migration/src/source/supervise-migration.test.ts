@@ -55,7 +55,7 @@ async function doneTo(
   return { done, steps };
 }
 
-test("out of time, the guest is paused once, gets as much time again, and is then given up", async () => {
+test("out of time, the guest is paused once, gets the same time again, and is then given up", async () => {
   const { done, steps } = await doneTo({});
   expect(done).toEqual(["suspend at 11.2 s", "abort at 21.2 s"]);
   expect(steps).toBe(54);
@@ -66,17 +66,17 @@ test("post-copy is started once and never given up", async () => {
   expect(done).toEqual(["post-copy at 11.2 s"]);
 });
 
-test("what fails is tried again as long as it should be done", async () => {
+test("a failed action is retried while it is still needed", async () => {
   const { done } = await doneTo({ allowPostCopy: true }, { fails: 2 });
   expect(done).toEqual(["post-copy at 12 s"]);
 });
 
-test("with devices of the host the downtime does what a pause would", async () => {
+test("with host devices, a longer downtime replaces the pause", async () => {
   const { done } = await doneTo({ hasVfio: true });
   expect(done).toEqual(["downtime 20000 at 11.2 s", "abort at 21.2 s"]);
 });
 
-test("an abort is the last thing that is done", async () => {
+test("nothing is done after an abort", async () => {
   const { done } = await doneTo({ allowWorkloadDisruption: false }, { seconds: 60 });
   expect(done).toEqual(["abort at 11.2 s"]);
 });

@@ -4,9 +4,9 @@ import type { WatchedProgress } from "./migration-progress.ts";
 import type { Verdict } from "./verdict.ts";
 import { type WatchOptions, watchMigration } from "./watch-migration.ts";
 
-/** A migration under way, as far as it can be influenced. */
+/** A migration in progress, as far as it can be influenced. */
 export interface SupervisedMigration {
-  /** Decides that the source goes on. Throws where it is too late. */
+  /** Decides that the source continues. Throws if it is too late. */
   abort(reason: string): void;
   /** Commits to post-copy and switches. */
   switchToPostCopy(): Promise<void>;
@@ -18,13 +18,13 @@ export interface SuperviseOptions extends Omit<WatchOptions, "mode" | "signal"> 
   readonly suspend: () => Promise<void>;
   /** Tells QEMU how long the guest may stand still. */
   readonly setMaxDowntime: (milliseconds: number) => Promise<void>;
-  /** Hears of every step. */
+  /** Called with every step. */
   readonly onProgress?: (progress: WatchedProgress) => void;
 }
 
 /**
  * Watches a migration until the signal and carries out what the verdicts say. A verdict that cannot be
- * carried out is told to the log, and tried again as long as it stands. After an abort nothing more is done.
+ * carried out is logged, and retried as long as it stands. After an abort nothing more is done.
  *
  * @example
  * ```ts
@@ -43,18 +43,18 @@ export async function superviseMigration(
     const { verdict } = progress;
     if (verdict.action === "go-on") continue;
     const { action, reason } = verdict;
-    log.info({ action, reason }, "the migration does not come to an end by itself");
+    log.info({ action, reason }, "the migration does not converge");
     try {
       mode = await carryOut(verdict, mode, migration, options);
       if (action === "abort") return;
     } catch (error) {
       if (signal.aborted) return;
-      log.warn({ action, error: describeError(error) }, "what should be done about it failed");
+      log.warn({ action, error: describeError(error) }, "the action against it failed");
     }
   }
 }
 
-/** Returns how memory is carried over from then on. */
+/** Returns how memory is transferred from then on. */
 async function carryOut(
   verdict: Exclude<Verdict, { action: "go-on" }>,
   mode: MigrationMode,
@@ -73,7 +73,7 @@ async function carryOut(
       return "Paused";
     case "set-downtime":
       await setMaxDowntime(verdict.maxDowntimeMs);
-      // With a new deadline it is a pause by other means; without one, only a wider limit.
+      // With a new deadline it replaces a pause; without one, it is only a wider limit.
       return verdict.completionSeconds === undefined ? mode : "Paused";
   }
 }

@@ -40,12 +40,12 @@ const guestOf = (libvirt: PluggedLibvirt, clock = new ManualClock()) => ({
   ...{ libvirt: libvirt as never, dom, clock, timeout: 1_000 },
 });
 
-test("virtual functions are given back, and nothing else is", () => {
+test("unplugs virtual functions and nothing else", () => {
   const found = devicesToUnplug(parseDomain(withDevices([function1, gpu, function2])));
   expect(found.map(({ alias }) => alias?.name)).toEqual(["ua-sriov-net1", "ua-sriov-net2"]);
 });
 
-test("a guest lets go of them before it moves, and gets them back where it stays", async () => {
+test("a guest releases them before it moves, and gets them back if it stays", async () => {
   const libvirt = new PluggedLibvirt(function1, gpu, function2);
   const devices = devicesToUnplug(parseDomain(withDevices(libvirt.plugged)));
   await unplugHostDevices(guestOf(libvirt), devices);
@@ -56,7 +56,7 @@ test("a guest lets go of them before it moves, and gets them back where it stays
   expect(libvirt.plugged).toHaveLength(3);
 });
 
-test("one that the guest keeps stops the migration, and the others are put back", async () => {
+test("one that the guest keeps stops the migration, and the others are plugged back in", async () => {
   const libvirt = new PluggedLibvirt(function1, function2);
   libvirt.keeps = "0x82";
   const clock = new ManualClock();

@@ -6,12 +6,12 @@ import { MigrationError } from "../migration-error.ts";
 
 type HostDevice = Domain["devices"]["hostDevices"][number];
 
-/** The guest whose devices are taken out or put back. */
+/** The guest whose devices are unplugged or plugged back in. */
 export interface PluggedGuest {
   readonly libvirt: Pick<Libvirt, "call">;
   readonly dom: DomainRef;
   readonly clock?: Clock | undefined;
-  /** Milliseconds that the guest has to let go of its devices; 60 s by default. */
+  /** Milliseconds that the guest has to release its devices; 60 s by default. */
   readonly timeout?: number;
 }
 
@@ -29,7 +29,7 @@ export function devicesToUnplug({ devices }: Pick<Domain, "devices">): readonly 
  * Takes devices out of a running guest, and waits until it has let go of all of them. The definition that libvirt
  * keeps still has them: a guest that stays gets them back from it.
  *
- * @throws MigrationError `MIGRATION_NOT_NOW` where the guest keeps one; then those that it gave are back.
+ * @throws MigrationError `MIGRATION_NOT_NOW` if the guest keeps one; then those that it gave are back.
  */
 export async function unplugHostDevices(
   guest: PluggedGuest,
@@ -50,7 +50,7 @@ export async function unplugHostDevices(
   }
   await plugHostDevices(guest, devices);
   const names = devices.map(({ alias }) => nameOfAlias(alias) ?? alias?.name).join(", ");
-  const message = `the guest has not let go of ${names} in ${timeout} ms; stop what uses them in the guest, and try again`;
+  const message = `the guest has not released ${names} within ${timeout} ms; stop using them in the guest, and try again`;
   throw new MigrationError("MIGRATION_NOT_NOW", message, { path: "domain.devices.hostDevices" });
 }
 
@@ -59,12 +59,12 @@ async function detach({ libvirt, dom }: PluggedGuest, device: HostDevice): Promi
   try {
     await libvirt.call("domainDetachDevice", { dom, xml, flags: ["live"] });
   } catch (error) {
-    // It is out already.
+    // It is already unplugged.
     if (!isLibvirtError(error, "deviceMissing")) throw error;
   }
 }
 
-/** Puts those back that a guest which stays does not have. */
+/** Plugs the missing devices back into a guest that stays. */
 export async function plugHostDevices(
   { libvirt, dom }: PluggedGuest,
   devices: readonly HostDevice[],

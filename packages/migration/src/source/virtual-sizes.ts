@@ -4,8 +4,8 @@ import { readMigratingDomain } from "../read-migrating-domain.ts";
 import { classifyVolumes } from "./classify-volumes.ts";
 
 /**
- * What the guest sees of each volume that is copied to another one, in bytes: the new one may be larger, and must
- * not look so before the guest has moved. `capacityOf` takes the guest's name for a disk, as `vda`.
+ * The size in bytes that the guest sees of each volume that is copied to another one. The new one may be larger,
+ * and must not look so before the guest has moved. `capacityOf` takes the guest's name for a disk, such as `vda`.
  */
 export async function readVirtualSizes(
   vmi: VirtualMachineInstance,

@@ -16,7 +16,7 @@ const policy: ConvergencePolicy = {
   hasVfio: false,
 };
 
-/** 100 MiB a second of 1 GiB, in its first iteration. */
+/** 100 MiB per second of 1 GiB, in its first iteration. */
 function firstRound(atMs: number): JobStats {
   const transferred = Math.min(1024, atMs / 10) * MiB;
   const memoryBytes = 1024 * MiB;
@@ -36,7 +36,7 @@ function watched(options: Partial<WatchOptions>, clock = new ManualClock()) {
 }
 
 describe("watchMigration", () => {
-  test("says every 400 ms where the migration stands, with an average rate", async () => {
+  test("reports progress every 400 ms, with an average rate", async () => {
     const { clock, seen, ended, stop } = watched({});
     await clock.pass(4_000);
     expect(seen.map(({ elapsedMs }) => elapsedMs)).toEqual(
@@ -64,7 +64,7 @@ describe("watchMigration", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("looks at once when an iteration begins", async () => {
+  test("samples at once when an iteration begins", async () => {
     const events = eventSource();
     const { clock, seen, ended, stop } = watched({ iterations: events });
     await clock.pass(100);
@@ -76,7 +76,7 @@ describe("watchMigration", () => {
     expect(events.isReleased).toBe(true);
   });
 
-  test("goes on sampling when the events fail", async () => {
+  test("keeps sampling when the events fail", async () => {
     const broken = {
       [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error("no events")) }),
     };
@@ -87,7 +87,7 @@ describe("watchMigration", () => {
     await ended;
   });
 
-  test("gives a daemon that hangs one question, and gives the migration up in time", async () => {
+  test("asks a daemon that hangs only once, and gives the migration up in time", async () => {
     let asked = 0;
     const clock = new ManualClock();
     const sample = (): Promise<JobStats> => {
@@ -104,7 +104,7 @@ describe("watchMigration", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("counts an answer that fails as none", async () => {
+  test("treats a failed answer as no answer", async () => {
     const warnings: unknown[] = [];
     const nothing = (): void => {};
     const log = {
@@ -136,7 +136,7 @@ describe("watchMigration", () => {
     expect(seen.map(({ phase }) => phase)).toEqual(["setup", "memory"]);
   });
 
-  test("tells copied disks, a pause and post-copy apart", async () => {
+  test("distinguishes copied disks, a pause and post-copy", async () => {
     const modes = ["PreCopy", "Paused", "PostCopy"] as const;
     let at = 0;
     const disks = { ...firstRound(0).params, disk_remaining: 5n, memory_iteration: 0n };

@@ -16,13 +16,13 @@ export interface WatchOptions extends Pick<Observers, "log"> {
   /** Asks the source's libvirt for the job's figures. Not called again before it has answered. */
   readonly sample: () => Promise<JobStats>;
   readonly policy: ConvergencePolicy;
-  /** How memory is carried over by now. Default: `PreCopy`. */
+  /** How memory is being transferred. Default: `PreCopy`. */
   readonly mode?: () => MigrationMode;
-  /** libvirt's events of a new iteration: each is looked at immediately. */
+  /** libvirt's events of a new iteration; each triggers a sample. */
   readonly iterations?: AsyncIterable<unknown>;
   /** Time between two samples. Default: 400 ms. */
   readonly intervalMs?: number;
-  /** How long an answer is waited for before time goes on without it. Default: 5 s. */
+  /** How long to wait for an answer before time continues without it. Default: 5 s. */
   readonly sampleTimeoutMs?: number;
   readonly clock?: Clock;
   /** Ends the watch; abort it when *perform* has answered. */
@@ -66,7 +66,7 @@ export async function* watchMigration(options: WatchOptions): AsyncGenerator<Wat
   }
 }
 
-/** A source has no job before *perform* has started one, and none after it is over. */
+/** A source has no job before *perform* has started one, nor after it is over. */
 function isOver({ type }: JobStats, { last }: Measurements): boolean {
   if (type === "none") return (last?.total ?? 0) > 0;
   return type === "completed" || type === "failed" || type === "cancelled";
@@ -85,7 +85,10 @@ function asker({
     try {
       return await sample();
     } catch (error) {
-      log.warn({ error: describeError(error) }, "libvirt did not tell how the migration stands");
+      log.warn(
+        { error: describeError(error) },
+        "libvirt did not report the progress of the migration",
+      );
       return undefined;
     } finally {
       pending = undefined;
@@ -131,7 +134,7 @@ class Bell {
   }
 }
 
-/** Calls back at each event. Returns what stops it. */
+/** Calls back at each event. Returns a function that stops it. */
 function listen(
   events: AsyncIterable<unknown> | undefined,
   callback: () => void,
@@ -144,12 +147,12 @@ function listen(
     while (!isStopped && !(await iterator.next()).done) callback();
   };
   loop().catch((error: unknown) => {
-    log.warn({ error: describeError(error) }, "no more events of iterations; samples go on");
+    log.warn({ error: describeError(error) }, "no more iteration events; sampling continues");
   });
   return () => {
     isStopped = true;
     iterator.return?.().catch(() => {
-      // Nobody listens any more.
+      // Nobody listens any longer.
     });
   };
 }

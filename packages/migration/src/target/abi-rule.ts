@@ -11,16 +11,16 @@ import type { XmlNode } from "@virtkit/converter/xml";
  */
 export type Sight = "guest" | "host" | "own" | AbiRule;
 
-/** Who sees the parts of an element. What it has no entry for is not accepted. */
+/** Who sees the parts of an element. A part without an entry is not accepted. */
 export interface AbiRule {
-  /** Attributes that only the host sees; all others the guest can. */
+  /** Attributes that only the host sees; the guest sees all others. */
   readonly hostAttributes?: readonly string[];
-  /** Whether its text is the host's, as a path is. */
+  /** Whether its text belongs to the host, such as a path. */
   readonly hostText?: true;
   readonly children?: Readonly<Record<string, Sight>>;
-  /** What tells it from others of its name; by their order, if this says nothing. */
+  /** What distinguishes it from others with its name; their order, if this is absent. */
   readonly key?: (node: XmlNode) => string | undefined;
-  /** Whether it works only with something of the host behind it, so that the target must have it, too. */
+  /** Whether it works only with a resource of the host behind it, so that the target must have it, too. */
   readonly needsOwn?: true;
 }
 
@@ -59,7 +59,7 @@ export function byLabel(
     const key = typeof rule === "object" ? rule.key?.(node) : undefined;
     const byOrder = index === 0 ? node.name : `${node.name}[${index}]`;
     const label = key === undefined ? byOrder : `${node.name}[${key}]`;
-    // Two of one key are two, not one: the second is told by its order as well.
+    // Two elements with the same key are two, not one: the second is also identified by its order.
     found.set(found.has(label) ? `${label}#${index}` : label, node);
   }
   return found;

@@ -58,7 +58,7 @@ async function libvirtTakes(xml: string): Promise<boolean> {
   }
 }
 
-test("libvirt finds no change of the guest's hardware in the XML that a target makes", async () => {
+test("libvirt finds no change to the guest's hardware in the XML made for a target", async () => {
   expect(live).toContain("<address type='pci'");
   expect(diffGuestAbi(live, received)).toEqual([]);
   expect(await libvirtTakes(received)).toBe(true);
@@ -75,7 +75,7 @@ test.each([
   ["a channel's name", 'name="org.qemu.guest_agent.0"', 'name="other"'],
   ["a timer", 'name="hpet" present="no"', 'name="hpet" present="yes"'],
 ])(
-  "what libvirt refuses as other hardware is found before: %s",
+  "finds hardware changes before libvirt rejects them: %s",
   async (_what, from, to) => {
     const other = received.replace(from, to);
     expect(other).not.toBe(received);
@@ -90,7 +90,7 @@ test.each([
   ["a cache mode", 'cache="none"', 'cache="writeback"'],
   ["what is behind a random number generator", "/dev/urandom", "/dev/random"],
 ])(
-  "what only the host sees is no change to libvirt, either: %s",
+  "changes that only the host sees are not a change for libvirt either: %s",
   async (_what, from, to) => {
     const other = received.replace(from, to);
     expect(other).not.toBe(received);

@@ -15,14 +15,14 @@ const received = (sourceXml: string): string => destinationXml({ vmi, sourceXml,
 describe("the XML of a destination", () => {
   const xml = received(liveXml);
 
-  test("gives the guest what it had", () => {
+  test("keeps what the guest sees", () => {
     expect(diffGuestAbi(liveXml, xml)).toEqual([]);
     expect(xml).toContain('machine="pc-q35-rhel9.6.0"');
     expect(xml).toContain("Skylake-Client-IBRS");
     expect(xml).toContain('current="2"');
   });
 
-  test("takes all that only the host sees from the target", () => {
+  test("takes everything that only the host sees from the target", () => {
     expect(xml).not.toContain("/source/");
     expect(xml).not.toContain("tap-source");
     const { devices, cputune, memoryBacking, os } = parseDomain(xml);
@@ -42,18 +42,18 @@ describe("the XML of a destination", () => {
     expect(os.loader?.path).toBe("/own/OVMF_CODE.fd");
   });
 
-  test("is the same if it is made again from itself", () => {
+  test("is idempotent", () => {
     expect(received(xml)).toBe(xml);
   });
 });
 
-describe("a source that cannot be trusted", () => {
+describe("an untrusted source", () => {
   test.each([
     ["another VMI's name", "<name>ns_vm<", "<name>ns_other<", "domain/name"],
     ["no name", "<name>ns_vm</name>", "", "domain/name"],
     ["another UUID", `<uuid>${uid}<`, "<uuid>00000000-0000-0000-0000-000000000000<", "domain/uuid"],
     ["another UID", `<uid>${uid}<`, "<uid>other<", "domain/metadata/kubevirt/uid"],
-  ])("%s is refused", (_what, from, to, path) => {
+  ])("%s is rejected", (_what, from, to, path) => {
     expect(() => received(liveXml.replace(from, to))).toThrow(
       expect.objectContaining({ code: "MIGRATION_FOREIGN_DOMAIN", path }),
     );
@@ -73,12 +73,12 @@ describe("a source that cannot be trusted", () => {
       "domain/qemu:commandline/qemu:arg[1]",
     ],
     [
-      "a file that becomes the firmware's",
+      "a file that is passed to the firmware",
       "<sysinfo type='smbios'>",
       "<sysinfo type='fwcfg'><entry name='opt/a' file='/etc/shadow'/></sysinfo><sysinfo type='smbios'>",
       "domain/sysinfo[fwcfg]/entry",
     ],
-  ])("%s is refused as other hardware", (_what, from, to, path) => {
+  ])("%s is rejected as different hardware", (_what, from, to, path) => {
     expect(() => received(liveXml.replace(from, to))).toThrow(
       expect.objectContaining({ code: "MIGRATION_ABI_CHANGED", path }),
     );
@@ -87,36 +87,36 @@ describe("a source that cannot be trusted", () => {
   const nested = "<a>".repeat(1000) + "</a>".repeat(1000);
   test.each([
     [
-      "an element of a domain that is not known",
+      "an unknown element of a domain",
       liveXml.replace("<os>", "<launchSecurity type='sev'/><os>"),
-      /domain\/launchSecurity: is not known \(line/,
+      /domain\/launchSecurity: is unknown \(line/,
     ],
     [
-      "a device that is not known",
+      "an unknown device",
       liveXml.replace("<rng", "<shmem name='x'/><rng"),
       /domain\/devices\/shmem/,
     ],
     [
-      "a part of a device that is not known",
+      "an unknown part of a device",
       liveXml.replace("<serial>S1", "<evil/><serial>S1"),
       /disk\[ua-root\]\/evil/,
     ],
-    ["no XML", "hello", /line 1/],
+    ["something that is not XML", "hello", /line 1/],
     ["nothing", "", /the source's XML/],
-    ["half of it", liveXml.slice(0, 900), /the source's XML/],
-    ["more than one could mean", liveXml + " ".repeat(3 * 1024 * 1024), /longer than/],
+    ["half of the XML", liveXml.slice(0, 900), /the source's XML/],
+    ["XML that is too long", liveXml + " ".repeat(3 * 1024 * 1024), /longer than/],
     [
-      "entities that grow",
+      "entities that expand",
       `<!DOCTYPE d [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><domain>&b;</domain>`,
       /document type/,
     ],
-    ["elements in elements in elements", `<domain>${nested}</domain>`, /nested/],
+    ["deeply nested elements", `<domain>${nested}</domain>`, /nested/],
     [
-      "attributes without end",
+      "endless attributes",
       `<domain ${Array.from({ length: 200_001 }, (_, at) => `a${at}=""`).join(" ")}/>`,
       /more than 200000/,
     ],
-    ["something that is no text", 7 as unknown as string, /must be a string/],
+    ["something that is not a string", 7 as unknown as string, /must be a string/],
   ])("%s is refused", (_what, xml, message) => {
     expect(() => received(xml)).toThrow(
       expect.objectContaining({
@@ -155,7 +155,7 @@ describe("whatever a source writes", () => {
   const attack = (chosen: readonly number[]): string =>
     chosen.reduce((xml, at) => xml.replace(...(places[at] ?? ["", ""])), liveXml);
 
-  test("reaches nothing of the host: it is replaced by the target's own, or refused", () => {
+  test("reaches nothing of the host: it is replaced by the target's own, or rejected", () => {
     const some = fc.uniqueArray(fc.nat({ max: places.length - 1 }), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(some, (chosen) => {
@@ -182,7 +182,7 @@ describe("whatever a source writes", () => {
     },
   );
 
-  test("however it is damaged, there is an answer or a clear error", () => {
+  test("gets an answer or a clear error, however it is damaged", () => {
     const damage = fc.array(
       fc.tuple(fc.nat({ max: liveXml.length }), fc.string({ maxLength: 6, unit: "binary" })),
       {

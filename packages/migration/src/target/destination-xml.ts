@@ -13,9 +13,9 @@ export interface DestinationInput {
   readonly vmi: VirtualMachineInstance;
   /** The running domain as the source sent it; nothing in it is trusted. */
   readonly sourceXml: string;
-  /** What this target would start for the VMI itself, on its own paths, TAPs, CPUs and devices. */
+  /** What this target would start for the VMI, with its own paths, TAPs, CPUs and devices. */
   readonly own: Domain;
-  /** How the source calls the domain, if not as the target does. */
+  /** The source's name for the domain, if it differs from the target's. */
   readonly sourceName?: string;
 }
 
@@ -53,7 +53,7 @@ export function destinationXml(input: DestinationInput): string {
 
 const sent = "the source's XML";
 
-/** Refuses the domain of another VMI. */
+/** Rejects the domain of another VMI. */
 function requireSameGuest(
   source: XmlNode,
   target: XmlNode,
@@ -71,12 +71,12 @@ function requireSameGuest(
     uid: (kubevirt && text(kubevirt, "uid")) || undefined,
   };
   for (const key of ["name", "uuid", "uid"] as const) {
-    // Not every VMI states a UUID, and metadata may be left out; the name is always there.
+    // Not every VMI states a UUID, and metadata may be missing; the name is always there.
     const isOptional = key !== "name" && (expected[key] === undefined || found[key] === undefined);
     if (isOptional || expected[key] === found[key]) continue;
     const path = key === "uid" ? "domain/metadata/kubevirt/uid" : `domain/${key}`;
     const shown = JSON.stringify((found[key] ?? "").slice(0, 80));
-    const message = `${path}: is ${shown}, which is not this VMI's (${expected[key]}); refuse the source`;
+    const message = `${path}: is ${shown}, which is not this VMI's (${expected[key]}); reject the source`;
     throw new MigrationError("MIGRATION_FOREIGN_DOMAIN", message, { path });
   }
 }

@@ -25,7 +25,7 @@ describe("what a guest sees", () => {
     ],
     ["the topology", "cores='2'", "cores='4'", "domain/cpu/topology/@cores"],
     ["the CPUs that are plugged in", "current='2'", "current='4'", "domain/vcpu/@current"],
-    ["the most CPUs there can be", ">8</vcpu>", ">16</vcpu>", "domain/vcpu"],
+    ["the maximum number of CPUs", ">8</vcpu>", ">16</vcpu>", "domain/vcpu"],
     ["memory", "<memory unit='KiB'>1048576", "<memory unit='KiB'>2097152", "domain/memory"],
     ["the UUID", "<uuid>5d", "<uuid>6d", "domain/uuid"],
     ["an SMBIOS field", ">abc<", ">xyz<", "domain/sysinfo[smbios]/system/entry"],
@@ -52,7 +52,12 @@ describe("what a guest sees", () => {
       "discard='unmap' queues='4'",
       "domain/devices/disk[ua-root]/driver/@queues",
     ],
-    ["a place on the bus", "bus='0x07'", "bus='0x06'", "domain/devices/disk[ua-root]/address/@bus"],
+    [
+      "an address on the bus",
+      "bus='0x07'",
+      "bus='0x06'",
+      "domain/devices/disk[ua-root]/address/@bus",
+    ],
     [
       "a MAC address",
       "02:00:00:00:0a:01",
@@ -86,13 +91,13 @@ describe("what a guest sees", () => {
     ],
     ["video memory", "vram='16384'", "vram='8192'", "domain/devices/video/model/@vram"],
     [
-      "the model of a device of the host",
+      "the model of a host device",
       "model='vfio-pci'",
       "model='vfio-ap'",
       "domain/devices/hostdev[ua-gpu]/@model",
     ],
     ["an argument of QEMU", "-sandbox", "-nodefaults", "domain/qemu:commandline/qemu:arg/@value"],
-    ["something that nobody knows", "<on_poweroff>", "<future/><on_poweroff>", "domain/future"],
+    ["an unknown element", "<on_poweroff>", "<future/><on_poweroff>", "domain/future"],
   ];
 
   test.each(visible)("%s is found", (_what, from, to, path) => {
@@ -103,21 +108,21 @@ describe("what a guest sees", () => {
     );
   });
 
-  test("is more than what people compare by eye", () => {
+  test("is more than people compare by eye", () => {
     const missed = visible.filter(
       ([, from, to]) => seenByEye(liveXml.replace(from, to)) === seenByEye(liveXml),
     );
     expect(missed.length).toBeGreaterThan(20);
   });
 
-  test("a device that is there on one side only is named", () => {
+  test("a device on one side only is named", () => {
     const without = liveXml.replace(/<rng[\s\S]*<\/rng>/, "");
     const path = "domain/devices/rng";
     expect(diffGuestAbi(liveXml, without)).toEqual([{ path, source: '<rng model="virtio">' }]);
     expect(diffGuestAbi(without, liveXml)).toEqual([{ path, target: '<rng model="virtio">' }]);
   });
 
-  test("a second device of the same name does not hide behind the first", () => {
+  test("a second device with the same name does not hide behind the first", () => {
     const disk = /<disk[\s\S]*?<\/disk>/.exec(liveXml)?.[0] ?? "";
     const twice = liveXml.replace(disk, disk + disk);
     expect(diffGuestAbi(liveXml, twice)).toMatchObject([
@@ -131,24 +136,24 @@ describe("what only the host sees", () => {
     ["a path", "/source/disk.qcow2", "/elsewhere"],
     ["the kind of an image", "type='qcow2' cache", "type='raw' cache"],
     ["a cache mode", "cache='none'", "cache='writeback'"],
-    ["a file behind it", "/source/disk_0.img", "/elsewhere"],
+    ["the file behind a disk", "/source/disk_0.img", "/elsewhere"],
     ["a TAP device", "tap-source", "tap7"],
-    ["vhost or not", "name='vhost'", "name='qemu'"],
+    ["whether vhost is used", "name='vhost'", "name='qemu'"],
     ["a socket", "/source/virt-serial0", "/elsewhere"],
     ["a display", "/source/virt-vnc", "/elsewhere"],
     ["pinning", "cpuset='3'", "cpuset='64'"],
     ["hugepages", "<memoryBacking>", "<memoryBacking><hugepages/>"],
     ["where the firmware is", "/source/OVMF_CODE.fd", "/elsewhere"],
     ["the emulator", "/source/qemu-kvm", "/elsewhere"],
-    ["which device of the host it is", "11111111-", "22222222-"],
+    ["which host device it is", "11111111-", "22222222-"],
     ["whether somebody is connected", "state='connected'", "state='disconnected'"],
     ["a run-time id", "id='1'", "id='9'"],
     ["labels", "+107:+107", "+1:+1"],
-  ])("%s is passed over", (_what, from, to) => {
+  ])("%s is ignored", (_what, from, to) => {
     expect(diffGuestAbi(liveXml, changed(from, to))).toEqual([]);
   });
 
-  test("as are units, leading zeros and the case of an address", () => {
+  test("ignores units, leading zeros and the case of an address", () => {
     const same = liveXml
       .replace("<memory unit='KiB'>1048576", "<memory unit='GiB'>1")
       .replace("<currentMemory unit='KiB'>", "<currentMemory>")
@@ -158,7 +163,7 @@ describe("what only the host sees", () => {
   });
 });
 
-test("a document that cannot be read is an error, not an equal one", () => {
+test("an unreadable document is an error, not equality", () => {
   expect(() => diffGuestAbi(liveXml, "<domain")).toThrow(
     expect.objectContaining({ code: "MIGRATION_XML_INVALID", path: "the target's XML" }),
   );

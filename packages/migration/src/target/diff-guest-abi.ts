@@ -6,11 +6,11 @@ import { domainRules } from "./domain-rules.ts";
 
 /** Something that a guest sees differently at the target. */
 export interface AbiChange {
-  /** Where in the domain, as `domain/devices/disk[ua-root]/target/@bus`. */
+  /** The position in the domain, such as `domain/devices/disk[ua-root]/target/@bus`. */
   readonly path: string;
-  /** What it is at the source; absent if it is not there. */
+  /** Its value at the source; absent if it does not exist there. */
   readonly source?: string;
-  /** What it is at the target; absent if it is not there. */
+  /** Its value at the target; absent if it does not exist there. */
   readonly target?: string;
 }
 
@@ -45,7 +45,7 @@ export function requireSameAbi(sourceXml: string, targetXml: string): void {
   if (!first) return;
   const shown = changes.slice(0, 5).map(describe).join("; ");
   const more = changes.length > 5 ? `; and ${changes.length - 5} more` : "";
-  const message = `the guest would see other hardware at the target: ${shown}${more}`;
+  const message = `the guest would see different hardware at the target: ${shown}${more}`;
   throw new MigrationError("MIGRATION_ABI_CHANGED", message, { path: first.path });
 }
 
@@ -131,13 +131,13 @@ function change(path: string, source: string | undefined, target: string | undef
   };
 }
 
-/** libvirt writes `0x01` where somebody wrote `0x1`, and an address in small letters. */
+/** libvirt writes `0x01` where somebody wrote `0x1`, and addresses in lower case. */
 function plain(value: string): string {
   if (/^0x[0-9a-f]{1,16}$/i.test(value)) return `0x${BigInt(value).toString(16)}`;
   return /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(value) ? value.toLowerCase() : value;
 }
 
-/** An element in short, for people. */
+/** A short form of an element, for people. */
 function show(node: XmlNode): string {
   const attributes = Object.entries(node.attributes).map(([key, value]) => ` ${key}="${value}"`);
   return `<${node.name}${attributes.join("")}>${textOf(node)}`;

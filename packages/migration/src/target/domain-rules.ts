@@ -6,7 +6,7 @@ const attributeOf = (node: XmlNode, child: string, name: string): string | undef
 
 const byAlias = (node: XmlNode): string | undefined => attributeOf(node, "alias", "name");
 
-/** Every device of a guest has them. */
+/** Every guest device has them. */
 const place = { alias: "guest", address: "guest", boot: "guest", acpi: "guest" } as const;
 
 const rom: AbiRule = { hostAttributes: ["file"] };
@@ -74,7 +74,7 @@ const card: AbiRule = {
     filterref: "host",
     vlan: "host",
     actual: "host",
-    // Of the user-mode network, behind the guest's card.
+    // For the user-mode network, behind the guest's card.
     ip: "host",
     route: "host",
     rom,
@@ -88,7 +88,7 @@ const card: AbiRule = {
   },
 };
 
-/** Serial ports and what is like them: where they end is the host's. */
+/** Serial ports and similar devices: their other end belongs to the host. */
 const port = {
   needsOwn: true,
   hostAttributes: ["type", "tty"],
@@ -135,7 +135,7 @@ const devices: AbiRule = {
     },
     serial: port,
     parallel: port,
-    // libvirt adds one for the first serial port by itself.
+    // libvirt adds one for the first serial port on its own.
     console: { hostAttributes: port.hostAttributes, children: port.children },
     channel,
     redirdev: {
@@ -207,13 +207,13 @@ const os: AbiRule = {
 };
 
 /**
- * Who sees what of a domain: libvirt's elements as far as guests of KubeVirt have them. An element that is
- * not here is refused when it comes from a source, since nobody knows what it reaches into.
+ * Who sees what in a domain: the elements of libvirt that KubeVirt's guests use. An element that is missing here is
+ * rejected when it comes from a source, because nobody knows what it reaches.
  */
 export const domainRules: AbiRule = {
   hostAttributes: ["id"],
   children: {
-    // Not the guest's to see; compared before anything else.
+    // Not visible to the guest; compared before anything else.
     name: "guest",
     uuid: "guest",
     genid: "guest",

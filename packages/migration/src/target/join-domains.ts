@@ -56,7 +56,7 @@ function seenByHost(own: XmlNode | undefined, rules: Rules): readonly XmlNode[] 
 
 const nothing: XmlNode = { name: "", attributes: {}, children: [], line: 0, column: 0 };
 
-/** Declarations of namespaces belong to the elements that need them, which may be either's. */
+/** Namespace declarations belong to the elements that need them, from either side. */
 function joinAttributes(
   { attributes: source }: XmlNode,
   own: XmlNode | undefined,
@@ -69,11 +69,11 @@ function joinAttributes(
 }
 
 function unknown(path: string, { line, column }: XmlNode): MigrationError {
-  const message = `${path}: is not known (line ${line}, column ${column}), so it is not accepted from a source`;
+  const message = `${path}: is unknown (line ${line}, column ${column}), so it is not accepted from a source`;
   return new MigrationError("MIGRATION_XML_INVALID", message, { path });
 }
 
 function missing(path: string): MigrationError {
-  const message = `${path}: the guest has it, and this target has nothing to put behind it`;
+  const message = `${path}: the guest has it, but this target has nothing to back it`;
   return new MigrationError("MIGRATION_ABI_CHANGED", message, { path });
 }

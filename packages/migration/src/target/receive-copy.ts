@@ -12,7 +12,7 @@ import type { TargetState } from "../handover/index.ts";
 import { MigrationError } from "../migration-error.ts";
 import type { TargetParts } from "./receive-parts.ts";
 
-/** What is known of the target's copy. Post-copy needs its source until libvirt says `migrated`. */
+/** What is known about the target's copy. Post-copy needs its source until libvirt says `migrated`. */
 export async function targetState({ libvirt, domain }: TargetParts): Promise<TargetState> {
   const copy = await copyState(libvirt, domain.uuid);
   if (!isAlive(copy)) return "absent";
@@ -21,8 +21,8 @@ export async function targetState({ libvirt, domain }: TargetParts): Promise<Tar
 }
 
 /**
- * The only place in which a target's vCPUs begin to run: on a release of its own migration that is on this
- * disk, and once. A guest that its user had paused stays paused.
+ * The only place where a target's vCPUs start to run: once, and only on a release of its own migration that is on
+ * this disk. A guest that its user had paused stays paused.
  */
 export async function resumeTarget(parts: TargetParts): Promise<void> {
   const { file, migration, resume, domain, at = () => {} } = parts;
@@ -39,7 +39,7 @@ export async function resumeTarget(parts: TargetParts): Promise<void> {
     await resume.call("domainResume", { dom: { ...domain, id: -1 } }, { timeout: 40_000 });
   } catch (error) {
     const copy = await copyState(resume, domain.uuid);
-    // It runs already: an earlier release, or an earlier life.
+    // It already runs: from an earlier release, or an earlier process.
     if (!runs(copy)) throw notResumed(error, describeCopy(copy));
   }
   await at("resume.after");
@@ -50,13 +50,13 @@ function notResumed(cause: unknown, found: string): MigrationError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const isLocked = why.includes('"write" lock');
   const check = isLocked
-    ? "another process writes to its disk: see that the source's QEMU has ended, then settle again"
+    ? "another process writes to its disk: make sure that the source's QEMU has ended, then settle again"
     : "settle again";
   const message = `the released copy is ${found} and does not resume: ${why}; ${check}`;
   return new MigrationError("MIGRATION_PHASE_FAILED", message, { path: "target/resume", cause });
 }
 
-/** Makes the guest this target's own, in the grant. */
+/** Makes this target the holder of the guest in the grant. */
 export async function claimTarget(
   { grant, migration, at = () => {} }: TargetParts,
   how: "released" | "postCopyComplete" | "claimed",
@@ -68,6 +68,16 @@ export async function claimTarget(
   const mayRun = await grant.claim(evidence);
   await at("claim.after");
   return mayRun;
+}
+
+/**
+ * Whether a copy runs, or may have run and is only stopped. One that libvirt was to start in post-copy has not run as
+ * long as libvirt says that it is paused by the migration.
+ */
+export async function mayHaveRun({ libvirt, domain, file }: TargetParts): Promise<boolean> {
+  const copy = await copyState(libvirt, domain.uuid);
+  if (!isAlive(copy)) return false;
+  return runs(copy) || (file.wasStarted && copy.reason !== "migration");
 }
 
 /** Ends a copy that never runs, with the definition that *prepare* left. */
@@ -83,7 +93,7 @@ export async function destroyTarget({ libvirt, domain }: TargetParts): Promise<v
   }
 }
 
-/** Why a released copy will never run; undefined where it runs, did, or can. */
+/** Why a released copy will never run; undefined if it runs, did run, or can. */
 export async function whyLost({ libvirt, domain, file }: TargetParts): Promise<string | undefined> {
   if (file.wasResumed) return undefined;
   const copy = await copyState(libvirt, domain.uuid);
@@ -91,7 +101,7 @@ export async function whyLost({ libvirt, domain, file }: TargetParts): Promise<s
   return `the guest was released to this copy, which is ${describeCopy(copy)}: its memory is lost; once both copies are proven ended the VM starts cold`;
 }
 
-/** Why a copy that has heard nothing may not be destroyed; undefined where it may. */
+/** Why a copy that has heard nothing may not be destroyed; undefined if it may. */
 export function whyKept(
   { grant: { holder } }: TargetParts,
   grant: ReadGrant,
@@ -101,7 +111,7 @@ export function whyKept(
   return mayDestroy(request)?.reason;
 }
 
-/** Whether a grant says that of this very handover, to this very target. */
+/** Whether a grant says this about exactly this handover and this target. */
 export function isHandedTo(
   { grant: { holder }, migration }: TargetParts,
   grant: ReadGrant,

@@ -3,33 +3,35 @@ import { checkIdentity, type MigrationIdentity } from "../handover/migration-ide
 import { NumberedFiles, unreadable } from "../handover/numbered-files.ts";
 import { MigrationError } from "../migration-error.ts";
 
-/** What a target knows of its migration. */
+/** What a target knows about its migration. */
 export interface ReceivedMigration extends MigrationIdentity {
-  /** Whether the guest's user had paused it before: then it stays so. */
+  /** Whether the user had paused the guest before; it then stays paused. */
   readonly paused: boolean;
 }
 
-/** What the target has heard. `released`: its copy may run. `aborted`: its copy is to end. */
+/** What the target has heard. `released`: its copy may run. `aborted`: its copy must end. */
 export type Heard = "released" | "aborted";
 
 /**
- * What a target received and heard, on its disk: a release is here before it is acknowledged, and an abort
- * before the copy is destroyed. What was heard first stands.
+ * What a target received and heard, on its disk: a release is stored before it is acknowledged, and an abort before
+ * the copy is destroyed. What was heard first stands.
  */
 export class ReceiveFile {
   readonly #received: NumberedFiles;
   readonly #heard: NumberedFiles;
   readonly #resumed: NumberedFiles;
+  readonly #started: NumberedFiles;
 
-  /** `directory` is trusted, and the same one in every life of the target's launcher. */
+  /** `directory` is trusted, and every process that acts as the target's launcher uses the same one. */
   constructor(directory: string, migrationUID: string) {
     const folder = join(directory, migrationUID);
     this.#received = new NumberedFiles(folder, "received");
     this.#heard = new NumberedFiles(folder, "heard");
     this.#resumed = new NumberedFiles(folder, "resumed");
+    this.#started = new NumberedFiles(folder, "started");
   }
 
-  /** Notes that a guest is about to come. What was noted first stands. */
+  /** Records that a guest is about to arrive. The first record stands. */
   receive(migration: ReceivedMigration): void {
     this.#received.add(1, migration);
   }
@@ -48,7 +50,7 @@ export class ReceiveFile {
     throw unreadable("heard.1.json", "it is neither a release nor an abort");
   }
 
-  /** Notes what was heard. Throws where the opposite was heard before. */
+  /** Records what was heard. Throws if the opposite was heard before. */
   hear(what: Heard): void {
     if (this.#heard.add(1, { heard: what })) return;
     const before = this.heard();
@@ -57,7 +59,16 @@ export class ReceiveFile {
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
   }
 
-  /** Notes that the copy runs: from then on it is its user who pauses it. */
+  /** Records that libvirt is about to start the copy in post-copy: from then on, it may have run. */
+  noteStarted(): void {
+    this.#started.add(1, {});
+  }
+
+  get wasStarted(): boolean {
+    return this.#started.read().length > 0;
+  }
+
+  /** Records that the copy runs: from then on, only its user pauses it. */
   noteResumed(): void {
     this.#resumed.add(1, {});
   }

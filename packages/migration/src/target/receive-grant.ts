@@ -1,15 +1,15 @@
 import type { Claim, Holder, ProofOfEnd, ReadGrant } from "@virtkit/api/grant";
 import { type GrantStore, MayRun } from "@virtkit/domain-manager";
 
-/** What a target asks of the run grant. In a cluster its node agent answers. */
+/** What a target asks of the run grant. In a cluster, its node agent answers. */
 export interface TargetGrant {
   /** The target's own incarnation, which the handover names. */
   readonly holder: Holder;
   /** A live read. */
   read(): Promise<ReadGrant>;
-  /** Evidence of the source's end that came with a read; by default there is none. */
+  /** Evidence of the source's end that came with a read. Default: none. */
   proofs?(): readonly ProofOfEnd[];
-  /** Makes the guest this target's own, with what it has to show for it. */
+  /** Makes this target the holder of the guest, with its evidence. */
   claim(evidence: Claim["evidence"]): Promise<MayRun>;
 }
 

@@ -1,7 +1,7 @@
 import type { Claimed } from "@virtkit/api/grant";
 import { afterEach, expect, test } from "vitest";
 import type { PrepareRequest, SourceEnd } from "../handover/index.ts";
-import { domainXml, FakeLibvirt } from "../testing/fake-libvirt.ts";
+import { domainXml, FakeLibvirt, remote } from "../testing/fake-libvirt.ts";
 import {
   handingOver,
   MemoryGrantStore,
@@ -76,7 +76,7 @@ const finishing = { migration, cookie: new Uint8Array(), flags: [...flags, "paus
 const refused = (path: string): object =>
   expect.objectContaining({ code: "MIGRATION_REFUSED", path });
 
-test("a copy is received, stays paused, and runs on a release: then it is claimed", async () => {
+test("a copy is received, stays paused, runs on a release, and is then claimed", async () => {
   const { libvirt, store, file, parts } = world();
   const receiver = new MigrationReceiver(parts);
   await receiver.prepare(request);
@@ -89,10 +89,10 @@ test("a copy is received, stays paused, and runs on a release: then it is claime
 });
 
 test.each([
-  [true, flags, /would send clear data.* takes encrypted data only/],
-  [false, [...flags, "tls"], /would send encrypted data.* takes clear data only/],
+  [true, flags, /would send clear data.* accepts only encrypted data/],
+  [false, [...flags, "tls"], /would send encrypted data.* accepts only clear data/],
 ])(
-  "a target that is told whether data is encrypted (%s) refuses a source that does otherwise, before anything is made",
+  "a target that knows whether data is encrypted (%s) rejects a source that disagrees, before creating anything",
   async (encrypted, wrong, why) => {
     const { libvirt, parts } = world();
     const receiver = new MigrationReceiver({ ...parts, encrypted });
@@ -109,7 +109,7 @@ test.each([
   ["vmiUID", { vmiUID: "vmi-2" }],
   ["epoch", { epoch: 2 }],
   ["seq", { seq: 4 }],
-])("what names another %s is refused, and nothing happens", async (field, other) => {
+])("rejects a message for another %s, and nothing happens", async (field, other) => {
   const { libvirt, file, parts } = world("paused (user)");
   const receiver = new MigrationReceiver(parts);
   const wrong = { ...migration, ...other };
@@ -138,7 +138,7 @@ test.each([
       "<!-- <uuid>5d307ca9-b3ef-428c-8861-06e72d69f223</uuid> -->",
     ),
   ],
-])("the domain of another VMI is refused by its %s", async (field, xml) => {
+])("rejects the domain of another VMI by its %s", async (field, xml) => {
   const { libvirt, parts } = world();
   const receiver = new MigrationReceiver(parts);
   await expect(receiver.prepare({ ...request, xml })).rejects.toEqual(refused(`xml.${field}`));
@@ -146,7 +146,7 @@ test.each([
 });
 
 test.each(["peerToPeer", "offline", "undefineSource", "tunnelled", "toString"])(
-  "a source cannot have the flag %s",
+  "a source cannot set the flag %s",
   async (flag) => {
     const { libvirt, parts } = world();
     const receiver = new MigrationReceiver(parts);
@@ -156,7 +156,7 @@ test.each(["peerToPeer", "offline", "undefineSource", "tunnelled", "toString"])(
   },
 );
 
-test("finish that would start the guest is let through in post-copy alone", async () => {
+test("only post-copy may let finish start the guest", async () => {
   const { libvirt, parts } = world("paused (migration)");
   const receiver = new MigrationReceiver(parts);
   await expect(receiver.finish({ ...finishing, flags })).rejects.toEqual(refused("finish.flags"));
@@ -172,19 +172,16 @@ test.each([
   ["is committed in another epoch", { ...committed, epoch: 2 }],
   ["is committed to another target", { ...committed, target: sourceHolder }],
   ["went back to the source", claimed],
-])(
-  "a source that says post-copy is refused where the grant %s: its copy stays paused",
-  async (_, grant) => {
-    const { libvirt, store, parts } = world("paused (migration)");
-    store.grant = grant;
-    const receiver = new MigrationReceiver(parts);
-    await expect(receiver.finish(postCopy)).rejects.toEqual(refused("commit-known"));
-    expect(libvirt.changes).toEqual([]);
-    expect(libvirt.state).toBe("paused (migration)");
-  },
-);
+])("rejects post-copy if the grant %s, and the copy stays paused", async (_, grant) => {
+  const { libvirt, store, parts } = world("paused (migration)");
+  store.grant = grant;
+  const receiver = new MigrationReceiver(parts);
+  await expect(receiver.finish(postCopy)).rejects.toEqual(refused("commit-known"));
+  expect(libvirt.changes).toEqual([]);
+  expect(libvirt.state).toBe("paused (migration)");
+});
 
-test("a grant that cannot be read starts nothing either, and finish may be asked again", async () => {
+test("a grant that cannot be read starts nothing, and finish may be asked again", async () => {
   const { libvirt, store, parts } = world("paused (migration)");
   store.grant = committed;
   store.down = true;
@@ -196,7 +193,7 @@ test("a grant that cannot be read starts nothing either, and finish may be asked
   expect(await receiver.outcome).toMatchObject({ target: "runs" });
 });
 
-test("control: a target that takes the source's word runs a copy beside a source that runs", async () => {
+test("control: a target that trusts the source runs a copy beside a running source", async () => {
   const { libvirt, store, parts } = world("paused (migration)");
   const naive = { ...parts.grant, read: async () => committed };
   const receiver = new MigrationReceiver({ ...parts, grant: naive });
@@ -205,7 +202,7 @@ test("control: a target that takes the source's word runs a copy beside a source
   expect(store.grant).toMatchObject({ state: "HandingOver", holder: sourceHolder });
 });
 
-test("a release and an abort: what was heard first stands, and no phase comes after it", async () => {
+test("of a release and an abort, the first one stands, and no phase follows it", async () => {
   const { libvirt, file, parts } = world("paused (user)");
   const receiver = new MigrationReceiver(parts);
   await receiver.abort(migration);
@@ -215,7 +212,7 @@ test("a release and an abort: what was heard first stands, and no phase comes af
   expect(file.heard()).toBe("aborted");
 });
 
-test("a guest that its user had paused stays paused, and is claimed all the same", async () => {
+test("a guest that its user paused stays paused, and is claimed all the same", async () => {
   const { libvirt, parts } = world();
   const receiver = new MigrationReceiver(parts);
   await receiver.prepare({ ...request, paused: true });
@@ -225,7 +222,7 @@ test("a guest that its user had paused stays paused, and is claimed all the same
   expect(libvirt.state).toBe("paused (user)");
 });
 
-test("a copy that its user pauses after the move is not resumed by a restarted launcher", async () => {
+test("a restarted launcher does not resume a copy that its user paused after the move", async () => {
   const { libvirt, parts } = world("paused (user)", saying("released"));
   expect(await settleTarget(parts)).toMatchObject({ target: "runs" });
   expect(libvirt.state).toBe("running (migrated)");
@@ -234,14 +231,109 @@ test("a copy that its user pauses after the move is not resumed by a restarted l
   expect(libvirt.state).toBe("paused (user)");
 });
 
-test("a copy that runs in post-copy is not destroyed by an abort", async () => {
-  const { libvirt, parts } = world("running (postcopy)");
-  const receiver = new MigrationReceiver(parts);
-  await expect(receiver.abort(migration)).rejects.toEqual(refused("destroy-unnamed"));
-  expect(libvirt.changes).toEqual([]);
+test.each(["running (postcopy)", "running (postcopyFailed)", "running (migrated)"])(
+  "a copy that is %s is not destroyed by an abort",
+  async (state) => {
+    const { libvirt, parts } = world(state);
+    const receiver = new MigrationReceiver(parts);
+    await expect(receiver.abort(migration)).rejects.toEqual(refused("destroy-unnamed"));
+    expect(libvirt.changes).toEqual([]);
+  },
+);
+
+/** A copy whose QEMU waits for a page with its lock held: libvirt answers *finish* when it has ended, and no sooner. */
+function hanging(): World & { readonly receiver: MigrationReceiver } {
+  const { libvirt, store, parts, ...rest } = world("paused (migration)");
+  let ended = (): void => {};
+  const hangs: FakeLibvirt = new FakeLibvirt("paused (migration)", {
+    domainMigrateFinish: () =>
+      new Promise((_, reject) => {
+        ended = () => reject(new Error("QEMU has ended"));
+      }),
+    domainDestroy: () => {
+      hangs.state = "absent";
+      ended();
+      return {};
+    },
+  });
+  store.grant = committed;
+  const stuck = { ...parts, libvirt: hangs, resume: hangs };
+  const receiver = new MigrationReceiver(stuck);
+  return { ...rest, libvirt: hangs, store, parts: stuck, receiver };
+}
+
+test("a finish that libvirt does not answer is called once, however often the source asks", async () => {
+  const { libvirt, receiver } = hanging();
+  const asked = [1, 2, 3].map(() => receiver.finish(postCopy));
+  await expect.poll(() => libvirt.changes).toEqual(["domainMigrateFinish"]);
+  await receiver.abort(migration);
+  for (const each of asked) await expect(each).rejects.toMatchObject({ path: "target/finish" });
+  expect(libvirt.calls.filter((name) => name === "domainMigrateFinish")).toHaveLength(1);
 });
 
-test("a target that has not heard asks, and does as the source's file says", async () => {
+test("a copy that hangs before it has run is ended by an abort, which does not wait for its finish", async () => {
+  const { libvirt, receiver, file } = hanging();
+  const finish = receiver.finish(postCopy);
+  finish.catch(() => {});
+  await expect.poll(() => libvirt.changes).toEqual(["domainMigrateFinish"]);
+  await receiver.abort(migration);
+  expect(libvirt.state).toBe("absent");
+  expect(file.heard()).toBe("aborted");
+  expect(await receiver.outcome).toEqual({ target: "ended" });
+});
+
+test.each(["paused (user)", "paused (postcopyFailed)"])(
+  "a copy that ran in post-copy and is %s now is not destroyed by an abort, not even after a restart",
+  async (state) => {
+    const { libvirt, receiver, parts } = hanging();
+    receiver.finish(postCopy).catch(() => {});
+    await expect.poll(() => libvirt.changes).toEqual(["domainMigrateFinish"]);
+    libvirt.state = state;
+    for (const each of [receiver, new MigrationReceiver(parts)]) {
+      await expect(each.abort(migration)).rejects.toEqual(refused("destroy-unnamed"));
+    }
+    expect(libvirt.state).toBe(state);
+  },
+);
+
+/** A copy whose post-copy broke, and a libvirt that prepares one attempt to recover it, until that is cancelled. */
+function recovered(): World & { readonly receiver: MigrationReceiver; readonly sent: string[] } {
+  let isPrepared = false;
+  const libvirt: FakeLibvirt = new FakeLibvirt("running (postcopyFailed)", {
+    domainMigratePrepare: () => {
+      if (isPrepared) throw remote(55, "resuming failed post-copy migration already in progress");
+      isPrepared = true;
+      return { cookie: new Uint8Array() };
+    },
+    domainMigrateFinish: ({ cancelled, flags: used }) => {
+      // Without the flag libvirt would end the copy.
+      if (!cancelled || !used?.includes("postcopyResume")) libvirt.state = "absent";
+      isPrepared = false;
+      throw remote(90, "migration successfully aborted");
+    },
+  });
+  const given = world();
+  const sent: string[] = [];
+  const destinationXml = async (xml: string): Promise<string> => {
+    sent.push(xml);
+    return xml;
+  };
+  const parts = { ...given.parts, libvirt, destinationXml };
+  return { ...given, libvirt, parts, sent, receiver: new MigrationReceiver(parts) };
+}
+
+test("a recovery is prepared as often as it is tried: the attempt before is cancelled, and the copy is kept", async () => {
+  const { receiver, libvirt, sent } = recovered();
+  const again = { ...request, flags: [...flags, "postcopy", "postcopyResume"] };
+  for (let attempt = 0; attempt < 3; attempt++) await receiver.prepare(again);
+  const [prepare, cancel] = ["domainMigratePrepare", "domainMigrateFinish"];
+  expect(libvirt.changes).toEqual([prepare, cancel, prepare, cancel, prepare]);
+  expect(libvirt.state).toBe("running (postcopyFailed)");
+  // Its files are in use: nothing is written for it anew.
+  expect(sent).toEqual([]);
+});
+
+test("a target that has not heard asks, and follows the source's file", async () => {
   const released = world("paused (user)", saying("released"));
   expect(await settleTarget(released.parts)).toMatchObject({ target: "runs" });
   expect(released.store.grant.state).toBe("Claimed");
@@ -253,13 +345,13 @@ test("a target that learns of an abort ends its copy", async () => {
   expect(libvirt.state).toBe("absent");
 });
 
-test("silence is no decision: a paused copy is neither resumed nor destroyed", async () => {
+test("silence is not a decision: a paused copy is neither resumed nor destroyed", async () => {
   const { libvirt, parts } = world("paused (user)");
   expect(await settleTarget(parts)).toMatchObject({ target: "waits" });
   expect(libvirt.changes).toEqual([]);
 });
 
-test("with the source silent the grant's release is enough, and only one of this handover", async () => {
+test("with a silent source, the grant's release is enough, but only one of this handover", async () => {
   const { store, parts } = world("paused (user)");
   store.grant = { ...handingOver, state: "Released", epoch: 7 };
   expect(await settleTarget(parts)).toMatchObject({ target: "waits" });
@@ -267,7 +359,7 @@ test("with the source silent the grant's release is enough, and only one of this
   expect(await settleTarget(parts)).toMatchObject({ target: "runs" });
 });
 
-test("a copy that nobody asks for is reaped: the grant went back, or the source is proven ended", async () => {
+test("a copy that nobody needs is removed: the grant went back, or the source is proven ended", async () => {
   const back = world("paused (user)");
   back.store.grant = { ...migration, state: "Claimed", holder: sourceHolder };
   expect(await settleTarget(back.parts)).toEqual({ target: "ended" });
@@ -281,7 +373,7 @@ test("a source that is proven ended without a release leaves nothing to wait for
   expect(libvirt.state).toBe("absent");
 });
 
-test("post-copy that completed by itself is claimed; one that has not is left alone", async () => {
+test("post-copy that completed on its own is claimed; incomplete post-copy is left alone", async () => {
   const whole = world("running (migrated)", saying("committed"));
   whole.store.grant = { ...handingOver, state: "Committed" };
   expect(await settleTarget(whole.parts)).toMatchObject({ target: "runs" });
@@ -291,7 +383,7 @@ test("post-copy that completed by itself is claimed; one that has not is left al
   expect(part.libvirt.changes).toEqual([]);
 });
 
-test("a copy that runs without a release is not claimed, and not destroyed", async () => {
+test("a copy that runs without a release is neither claimed nor destroyed", async () => {
   const { libvirt, parts } = world("running (migrated)");
   await expect(settleTarget(parts)).rejects.toMatchObject({ code: "DOMAIN_NOT_GRANTED" });
   expect(libvirt.changes).toEqual([]);

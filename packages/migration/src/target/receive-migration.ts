@@ -16,6 +16,7 @@ import {
   claimTarget,
   destroyTarget,
   isHandedTo,
+  mayHaveRun,
   resumeTarget,
   targetState,
 } from "./receive-copy.ts";
@@ -44,6 +45,10 @@ export class MigrationReceiver implements TargetEnd {
   readonly #parts: TargetParts;
   readonly #at: (seam: TargetSeam) => Promise<void> | void;
   #finished = false;
+  /** A *finish* that libvirt has not answered. Where QEMU does not answer it never does, and must not be called again. */
+  #finishing: Promise<PhaseAnswer> | undefined;
+  /** Whether a recovery was prepared. */
+  #hasAttempt = false;
   #settle: (outcome: ReceivedOutcome) => void = () => {};
 
   constructor(parts: TargetParts) {
@@ -63,7 +68,10 @@ export class MigrationReceiver implements TargetEnd {
     const used = checkFlags(flags);
     this.#assertEncrypted(used);
     const disks = this.#disks(request.disks);
-    const xml = await destinationXml(request.xml);
+    const resumes = used.includes("postcopyResume");
+    if (resumes) await this.#forgetAttempt(used);
+    // A copy that is recovered has its devices and files: libvirt only reads the name, and nothing is written anew.
+    const xml = resumes ? request.xml : await destinationXml(request.xml);
     file.receive({ ...this.#parts.migration, paused });
     await this.#at("prepare.before");
     const answer = await this.#phase("prepare", () =>
@@ -78,13 +86,35 @@ export class MigrationReceiver implements TargetEnd {
         flags: used,
       }),
     );
-    // The copy of a recovery was received, and is kept, already.
-    if (!used.includes("postcopyResume")) await this.#phase("prepare", () => this.#keep(xml));
+    if (resumes) this.#hasAttempt = true;
+    // The copy of a recovery was already received, and is kept.
+    else await this.#phase("prepare", () => this.#keep(xml));
     await this.#at("prepare.after");
     return { cookie: answer.cookie };
   }
 
-  /** What the source may write of this target's disks: those that the target itself has copied, and no others. */
+  /**
+   * Has libvirt forget the last attempt to recover, whose stream never came or broke again: it accepts no other one
+   * before. A *finish* that is cancelled with this flag leaves the copy as it is.
+   */
+  async #forgetAttempt(flags: readonly Flag<"migrate">[]): Promise<void> {
+    if (!this.#hasAttempt || this.#finishing) return;
+    const { libvirt, domain, log = silentLog } = this.#parts;
+    try {
+      await libvirt.call("domainMigrateFinish", {
+        params: { destination_name: domain.name },
+        cookie: new Uint8Array(),
+        flags: flags.filter((flag) => flag !== "persistDestination"),
+        cancelled: true,
+      });
+    } catch (error) {
+      // libvirt answers by an error in any case; whether it has forgotten, the next prepare finds out.
+      log.debug({ error: describeError(error) }, "migration: an attempt to recover was forgotten");
+    }
+    this.#hasAttempt = false;
+  }
+
+  /** Which of this target's disks the source may write: those that the target itself has copied, and no others. */
   #disks(
     wanted: readonly string[] | undefined,
   ): { readonly migrate_disks: readonly string[]; readonly disks_uri: string } | undefined {
@@ -94,17 +124,25 @@ export class MigrationReceiver implements TargetEnd {
     if (copied && other === undefined) {
       return { migrate_disks: wanted, disks_uri: copied.listen };
     }
-    const message = `disks has ${JSON.stringify(other ?? wanted[0])}, which this target does not take from its source`;
+    const message = `disks has ${JSON.stringify(other ?? wanted[0])}, which this target does not accept from its source`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "prepare.disks" });
   }
 
   async finish({ migration, cookie, flags }: FinishRequest): Promise<PhaseAnswer> {
-    const { libvirt, domain } = this.#parts;
     this.#assertOwn(migration);
     this.#assertUndecided();
     const used = checkFlags(flags);
     if (!used.includes("paused")) await this.#assertCommitted(used);
+    this.#finishing ??= this.#finish(used, cookie).finally(() => {
+      this.#finishing = undefined;
+    });
+    return await this.#finishing;
+  }
+
+  async #finish(used: readonly Flag<"migrate">[], cookie: Uint8Array): Promise<PhaseAnswer> {
+    const { libvirt, domain, file } = this.#parts;
     await this.#at("finish.before");
+    if (!used.includes("paused")) file.noteStarted();
     const answer = await this.#phase("finish", () =>
       libvirt.call("domainMigrateFinish", {
         params: { destination_name: domain.name },
@@ -139,12 +177,13 @@ export class MigrationReceiver implements TargetEnd {
   async abort(migration: MigrationIdentity): Promise<void> {
     this.#assertOwn(migration);
     const { file } = this.#parts;
-    if ((await targetState(this.#parts)) === "incomplete") {
-      const message = "the copy runs in post-copy; it is not destroyed";
+    if (await mayHaveRun(this.#parts)) {
+      const message = "the copy runs, or has run; it is not destroyed";
       throw new MigrationError("MIGRATION_REFUSED", message, { path: "destroy-unnamed" });
     }
     file.hear("aborted");
-    if (!this.#finished) await this.#cancel();
+    // libvirt would wait for a finish that hangs before it cancels; a copy can be ended all the same.
+    if (!this.#finished && !this.#finishing) await this.#cancel();
     await this.#phase("finish", () => destroyTarget(this.#parts));
     this.#settle({ target: "ended" });
   }
@@ -154,7 +193,7 @@ export class MigrationReceiver implements TargetEnd {
     return await targetState(this.#parts);
   }
 
-  /** Ends the job of a reception that is under way, which takes its copy with it. */
+  /** Ends the job of a reception in progress, and its copy with it. */
   async #cancel(): Promise<void> {
     const { libvirt, domain, log = silentLog } = this.#parts;
     try {
@@ -165,12 +204,12 @@ export class MigrationReceiver implements TargetEnd {
         cancelled: true,
       });
     } catch (error) {
-      // libvirt says by an error that the domain is gone, which is what was asked for.
+      // libvirt reports by an error that the domain is gone, which is what was asked for.
       log.debug({ error: describeError(error) }, "migration: the reception was cancelled");
     }
   }
 
-  /** Runs the copy and claims it: off the path of whoever asked. */
+  /** Runs the copy and claims it, without blocking the caller. */
   async #conclude(how: "released" | "postCopyComplete"): Promise<void> {
     const { log = silentLog } = this.#parts;
     try {
@@ -186,7 +225,7 @@ export class MigrationReceiver implements TargetEnd {
     assertSameMigration(this.#parts.migration, migration);
   }
 
-  /** A copy that was released runs, and one that was aborted has ended: no phase touches it again. */
+  /** A released copy runs, and an aborted one has ended: no phase touches it again. */
   #assertUndecided(): void {
     const heard = this.#parts.file.heard();
     if (heard === undefined) return;
@@ -194,13 +233,13 @@ export class MigrationReceiver implements TargetEnd {
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
   }
 
-  /** The source has no say in it: one that was told something else would send memory in the clear. */
+  /** The source has no say in it: a source with other instructions would send memory unencrypted. */
   #assertEncrypted(flags: readonly Flag<"migrate">[]): void {
     const { encrypted } = this.#parts;
     const found = flags.includes("tls");
     if (encrypted === undefined || encrypted === found) return;
     const [sends, takes] = found ? ["encrypted", "clear"] : ["clear", "encrypted"];
-    const message = `the source would send ${sends} data, and this target takes ${takes} data only: disableTLS of the migration configuration was changed, or the source's launcher is of an earlier release; migrate again`;
+    const message = `the source would send ${sends} data, but this target accepts only ${takes} data: disableTLS in the migration configuration was changed, or the source's launcher is from an earlier release; migrate again`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "prepare.flags" });
   }
 
@@ -210,12 +249,12 @@ export class MigrationReceiver implements TargetEnd {
    */
   async #assertCommitted(flags: readonly Flag<"migrate">[]): Promise<void> {
     if (!flags.includes("postcopy")) {
-      const message = "finish must have the flag paused: a target runs on a release alone";
+      const message = "finish must have the flag paused: a target runs only on a release";
       throw new MigrationError("MIGRATION_REFUSED", message, { path: "finish.flags" });
     }
     const grant = await this.#phase("finish", () => this.#parts.grant.read());
     if (isHandedTo(this.#parts, grant, "Committed")) return;
-    const message = `finish asks for a copy that runs, but the run grant does not say that this migration is committed to post-copy: it is ${grant.state}; nothing was changed`;
+    const message = `finish asks for a running copy, but the run grant does not commit this migration to post-copy: it is ${grant.state}; nothing was changed`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "commit-known" });
   }
 
@@ -235,7 +274,7 @@ function checkFlags(flags: readonly string[]): readonly Flag<"migrate">[] {
   return flags.map((name) => {
     const flag = allowed.find((each) => each === name);
     if (flag) return flag;
-    const message = `flags has ${JSON.stringify(name)}, which a target does not take`;
+    const message = `flags has ${JSON.stringify(name)}, which a target does not accept`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "flags" });
   });
 }
@@ -255,7 +294,7 @@ function readDomain(xml: string): Domain {
     return parseDomain(xml);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    const message = `the XML is not that of a domain: ${why}`;
+    const message = `the XML does not describe a domain: ${why}`;
     throw new MigrationError("MIGRATION_INPUT_INVALID", message, { path: "xml", cause });
   }
 }

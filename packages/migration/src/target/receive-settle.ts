@@ -14,21 +14,24 @@ import {
 import type { Heard } from "./receive-file.ts";
 import type { TargetParts } from "./receive-parts.ts";
 
-/** What became of a target. `waits`: its copy is paused or incomplete, and nobody has said enough yet. */
+/** What became of a target. `waits`: its copy is paused or incomplete, and not enough is known yet. */
 export type SettledTarget =
   | { readonly target: "runs"; readonly mayRun: MayRun }
   | { readonly target: "ended" }
-  /** It was released, and its copy is gone: so is the guest's memory. After proof of both ends the VM starts cold. */
+  /**
+   * It was released, but its copy is gone, and so is the guest's memory. After proof of both ends, the VM starts
+   * cold.
+   */
   | { readonly target: "lost"; readonly why: string }
   | { readonly target: "waits"; readonly why: string };
 
-/** What {@link settleTarget} works with, beside the parts. */
+/** What {@link settleTarget} works with, in addition to the parts. */
 export interface SettleTargetOptions {
   /** Evidence that the source has ended. */
   readonly proofs?: readonly ProofOfEnd[];
 }
 
-/** How often {@link followTarget} looks. */
+/** How often {@link followTarget} checks. */
 export interface FollowOptions {
   readonly clock?: Clock;
   /** Milliseconds; 5 s by default. */
@@ -37,11 +40,10 @@ export interface FollowOptions {
 }
 
 /**
- * Brings a target where it belongs, by what it has heard, by asking the source, and by the grant: after a
- * restart, or because it has heard nothing for a while. It may be called at any time and as often as one
- * likes. A copy that runs is never destroyed, and a paused one never resumed because its source is silent.
- *
- * Rejects where libvirt or the grant's store does not answer, with nothing lost: call it again.
+ * Brings a target to its proper state by what it has heard, by asking the source, and by the grant: after a
+ * restart, or because it has heard nothing for a while. It may be called at any time and any number of times. A
+ * running copy is never destroyed, and a paused one is never resumed because its source is silent. Rejects if
+ * libvirt or the grant's store does not answer, and nothing is lost: call it again.
  */
 export async function settleTarget(
   parts: TargetParts,
@@ -62,7 +64,7 @@ export async function settleTarget(
   return heard;
 }
 
-/** Looks for a decision that nobody has told. */
+/** Looks for a decision that nobody has delivered. */
 async function find(
   parts: TargetParts,
   proofs: readonly ProofOfEnd[],
@@ -77,7 +79,7 @@ async function find(
   }
   const state = await targetState(parts);
   if (state === "whole") {
-    // Post-copy completes without us. Whatever else runs has claimed before, or the claim is refused.
+    // Post-copy completes without us. Anything else that runs has claimed before, or the claim is rejected.
     const how = grant.state === "Committed" ? "postCopyComplete" : "claimed";
     return { target: "runs", mayRun: await claimTarget(parts, how) };
   }
@@ -95,7 +97,7 @@ async function find(
   };
 }
 
-/** Settles a target again and again, until it has an end. What fails is told to the log and tried again. */
+/** Settles a target repeatedly until it has ended or runs. Failures are logged and retried. */
 export async function followTarget(
   parts: TargetParts,
   {
@@ -112,6 +114,8 @@ export async function followTarget(
       if (settled.target !== "waits") return settled;
       log.debug({ why: settled.why }, "migration: the target waits");
     } catch (error) {
+      // Nobody waits for it any more.
+      if (signal?.aborted) return undefined;
       log.warn({ error: describeError(error) }, "migration: the target is not settled yet");
     }
     return undefined;
@@ -127,8 +131,8 @@ async function ask({
   try {
     return (await source.decision(migration))?.outcome;
   } catch (error) {
-    // Silence is no decision; the grant may know.
-    log.info({ error: describeError(error) }, "migration: the source does not say how it decided");
+    // Silence is not a decision; the grant may know.
+    log.info({ error: describeError(error) }, "migration: the source does not report its decision");
     return undefined;
   }
 }

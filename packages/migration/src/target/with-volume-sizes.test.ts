@@ -8,13 +8,13 @@ const domain = parseDomain(
   `<domain type="kvm"><name>vm</name><memory unit="b">1</memory><os><type>hvm</type></os><devices>${disk("root", "vda")}${disk("data", "vdb")}</devices></domain>`,
 );
 
-test("a disk that is copied to a larger volume has the size that the guest knows", () => {
+test("a disk copied to a larger volume keeps the size that the guest knows", () => {
   const xml = toXml(withVolumeSizes(domain, { data: 1_048_576 }));
   const slice = '<slice type="storage" offset="0" size="1048576"';
   expect(xml.split("<slices>")).toHaveLength(2);
   expect(xml.slice(xml.indexOf("/data.img"))).toContain(slice);
 });
 
-test("others stay as they are", () => {
+test("other disks stay as they are", () => {
   expect(withVolumeSizes(domain, {})).toEqual(domain);
 });

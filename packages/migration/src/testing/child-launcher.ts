@@ -17,9 +17,9 @@ interface Told {
 /** How a child's part of a migration ended, as plain data. */
 export type Outcome = Readonly<Record<string, unknown>>;
 
-/** A launcher in a process of its own; see `launcher-child.mjs`. */
+/** A launcher in its own process; see `launcher-child.mjs`. */
 export class ChildLauncher {
-  /** Seams that it has come to, with the time. */
+  /** The seams that it has reached, with the time. */
   readonly seams: (readonly [seam: string, time: number])[] = [];
   readonly #child: ChildProcess;
   readonly #told: Told[] = [];
@@ -44,12 +44,12 @@ export class ChildLauncher {
     return launcher;
   }
 
-  /** Waits until it stands at a seam. */
+  /** Waits until it has stopped at a seam. */
   async reached(seam: string): Promise<void> {
     await this.#next((told) => told.at === seam, `it is at ${seam}`);
   }
 
-  /** Lets it go on from a seam, if it lives. */
+  /** Lets it continue from a seam, if it is alive. */
   go(seam: string): void {
     if (this.#child.connected) this.#child.send({ go: seam });
   }
@@ -81,7 +81,7 @@ export class ChildLauncher {
       if (found) return found;
       if (this.#child.exitCode !== null || this.#child.signalCode !== null || Date.now() > end) {
         const said = JSON.stringify(this.#told.slice(-5));
-        throw new Error(`the launcher ended or took too long before ${what}; it said ${said}`);
+        throw new Error(`the launcher ended or took too long before ${what}; its output: ${said}`);
       }
       await new Promise<void>((resolve) => {
         const wake = (): void => {

@@ -1,4 +1,4 @@
-// Holds one TCP connection open: sends a number, waits for it to come back, sends the next. Prints what has come
+// Keeps one TCP connection open: sends a number, waits until it comes back, and sends the next one. Prints what came
 // back, and ends as soon as the connection does.
 import { connect } from "node:net";
 

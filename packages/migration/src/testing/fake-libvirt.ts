@@ -1,7 +1,7 @@
 import { type Arguments, LibvirtError, type ProcedureName } from "@virtkit/domain-manager/libvirt";
 import type { Caller } from "../copy/copy-state.ts";
 
-/** What a procedure answers; a function may look at the arguments, change the state, or throw. */
+/** The answer of a procedure; a function may read the arguments, change the state, or throw. */
 export type Answers = {
   readonly [Name in ProcedureName]?: (args: Arguments<Name>) => unknown;
 };
@@ -19,7 +19,7 @@ const numbers: Readonly<Record<string, readonly [number, number]>> = {
 };
 const states = ["noState", "running", "blocked", "paused", "shutdown", "shutoff"];
 
-/** A libvirt with one domain, whose state a test sets. It notes what it was asked for. */
+/** A libvirt with one domain, whose state a test sets. It records its calls. */
 export class FakeLibvirt implements Caller {
   readonly calls: string[] = [];
   state: keyof typeof numbers | "absent" | "dead";
@@ -65,6 +65,6 @@ export function remote(code: number, message: string): LibvirtError {
   return LibvirtError.fromRemote("x", { code, domain: 10, level: 2, message });
 }
 
-/** A domain as small as can be. */
+/** The smallest possible domain. */
 export const domainXml =
   "<domain type='kvm'><name>vm1</name><uuid>5d307ca9-b3ef-428c-8861-06e72d69f223</uuid></domain>";

@@ -1,6 +1,6 @@
 import { TwoNodes } from "./two-nodes.ts";
 
-/** Nodes for one case after the other. A case that fails takes its nodes with it, so that the next one has new ones. */
+/** Nodes for one case after another. The nodes of a case that fails are removed, so that the next case gets new ones. */
 export class FaultLab implements AsyncDisposable {
   #lab: TwoNodes | undefined;
 

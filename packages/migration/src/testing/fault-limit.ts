@@ -1,14 +1,14 @@
 import type { TwoNodes } from "./two-nodes.ts";
 
-/** Says what a case is doing now, for whoever has to know why it did not end. */
+/** Reports what a case is doing now, so that people know why it did not end. */
 type Step = (what: string) => void;
 
 /** Seconds for one case, which takes three on an idle host. */
 const limit = 60;
 
 /**
- * Runs one case of faults. It ends, one way or the other, within a minute: who waits for ever is told what for, and
- * how both nodes stand.
+ * Runs one case of faults. It ends within a minute; if it hangs, the error says what it waited for, and
+ * the state of both nodes.
  */
 export async function withinLimit<T>(
   lab: TwoNodes,
@@ -26,13 +26,13 @@ export async function withinLimit<T>(
   try {
     const first = await Promise.race([running.then((value) => ({ value })), late]);
     if (first !== "late") return first.value;
-    // It ends when its nodes do; nobody listens to it any more.
+    // It ends when its nodes do; its result is ignored.
     running.catch(() => {});
-    throw new Error(`it did not end in ${limit} s`);
+    throw new Error(`it did not end within ${limit} s`);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const found = await lab.describe();
-    throw new Error(`${name}: ${why}; it was at "${doing}"; ${found}`, { cause });
+    throw new Error(`${name}: ${why}; its last step was "${doing}"; ${found}`, { cause });
   } finally {
     clearTimeout(timer);
   }

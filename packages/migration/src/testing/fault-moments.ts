@@ -20,7 +20,7 @@ export type Side = "source" | "target";
 /** When it goes wrong: a side and its seam, as `source finish.after`; with `post-copy` in a move that has switched. */
 export type FaultMoment = `${"" | "post-copy "}${Side} ${string}`;
 
-/** The moments of a move by pre-copy, in their order. */
+/** The moments of a move by pre-copy, in order. */
 const preCopy: readonly FaultMoment[] = [
   ...both("source begin"),
   "source prepare.before",
@@ -64,7 +64,7 @@ export function partsOf(moment: FaultMoment): {
   readonly isPostCopy: boolean;
   readonly side: Side;
   readonly seam: string;
-  /** As `source finish`. */
+  /** For example `source finish`. */
   readonly phase: string;
 } {
   const isPostCopy = moment.startsWith("post-copy ");
@@ -95,7 +95,7 @@ const order = moments.map(String);
 const isBetween = (moment: FaultMoment, from: FaultMoment, to: FaultMoment): boolean =>
   order.indexOf(moment) >= order.indexOf(from) && order.indexOf(moment) <= order.indexOf(to);
 
-/** Whether a source's QEMU may have ended by itself at that moment: from the release on nobody waits for the target. */
+/** Whether a source's QEMU may have ended by itself at that moment: after the release nobody waits for the target. */
 export function maySourceHaveEnded(moment: FaultMoment): boolean {
   return (
     isBetween(moment, "target release.before", "source confirm.after") ||
@@ -103,7 +103,7 @@ export function maySourceHaveEnded(moment: FaultMoment): boolean {
   );
 }
 
-/** Whether a fault can be at that moment: an answer is yet to come, a QEMU is there. */
+/** Whether a fault is possible at that moment: an answer is still to come, or a QEMU exists. */
 export function isPossible(fault: Fault, moment: FaultMoment): boolean {
   const { isPostCopy } = partsOf(moment);
   switch (fault) {
@@ -114,7 +114,7 @@ export function isPossible(fault: Fault, moment: FaultMoment): boolean {
     case "target QEMU":
       return isPostCopy || isBetween(moment, "target prepare.after", "source confirm.after");
     case "link":
-      // Nobody is told, so nothing happens until it is mended by a cut, which is the fault `proxy`.
+      // Nobody notices, so nothing happens until a cut ends it, which is the fault `proxy`.
       return moment !== "post-copy target running";
     default:
       return true;

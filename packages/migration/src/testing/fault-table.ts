@@ -2,54 +2,73 @@ import { faultNames, isPossible, moments } from "./fault-moments.ts";
 
 const head = `# Faults during a live migration
 
-What became of a guest when one part failed at one moment of its move, and came back afterwards. Made by
-\`npm run test:faults\`, with real libvirt and QEMU between two sandboxes; each case also checks that exactly one
-copy runs, that it has the run grant, and that no count that the guest wrote and synced is lost, repeated or
-forked. **stays**: the source goes on. **moves**: the target has it. **cold**: the guest's memory is lost with a QEMU
-that had a part of it that nobody else has; no copy runs, no acknowledged write is lost, and the rules of the grant let
-the VM start anew only with proof that both copies have ended. *source* and *target* say whose step it is; *before* a
-step nothing of it was done, *after* it all was, and the other side was not told yet. *post-copy target running*: the
-target runs and still misses memory.
+This table shows what happens to a guest when one part fails at one moment of its migration, and comes back afterwards.
+\`npm run test:faults\` writes it, with real libvirt and QEMU between two sandboxes. Each case also checks that exactly one
+copy runs, that it has the run grant, and that no count that the guest wrote and synced is lost, repeated or forked.
 
-- *launcher*: the process that drives or receives is killed, and started again to settle.
-- *libvirtd*: the daemon is killed and started again; QEMU lives on.
+The outcomes:
+
+- **stays**: the guest continues at the source.
+- **moves**: the guest runs at the target.
+- **cold**: the guest's memory was lost with a QEMU that had a part of it that existed nowhere else. No copy runs, and no
+  acknowledged write is lost. The rules of the grant let the VM start again only with proof that both copies have ended.
+
+*source* and *target* say whose step it is. *before*: nothing of the step has been done. *after*: all of it has been done, and the
+other side has not been told yet. *post-copy target running*: the target runs and still lacks memory.
+
+The faults:
+
+- *launcher*: the process that drives or receives the migration is killed, and restarted to settle it.
+- *libvirtd*: the daemon is killed and restarted; QEMU keeps running.
 - *QEMU*: the process of that side's copy is killed.
 - *proxy*: every connection between the nodes ends, and new ones are refused for a while.
-- *link*: everything between the nodes vanishes without a word for a while.
-- *reply*: exactly one answer is lost, that of the step which comes next.
+- *link*: everything between the nodes is silently dropped for a while.
+- *reply*: exactly one answer is lost, that of the next step.
 
 `;
 
 const foot = `
-What decides is the file of the source. It says \`released\` once the launcher that drives has the answers to *perform*
-and *finish*: from then on the guest moves, whoever fails. A launcher that is killed before that never finishes what it
-began, and the guest stays. A release that cannot be told waits in the file, and both copies stand still until one way,
-the link or the grant, is open again.
+The source's decision file decides. It says \`released\` once the launcher that drives the migration has the answers to
+*perform* and *finish*: from then on the guest moves, whatever fails. A launcher that is killed before that never finishes what
+it began, and the guest stays. A release that cannot be delivered waits in the file, and both copies stay paused until either
+the link or the grant can be reached again.
 
-In post-copy \`committed\` decides. Before the switch the guest stays, and a source that cannot see its target's paused
-copy does not switch; from the switch on there is no way back, and a stream that breaks while the target runs is recovered. If
-it breaks, or the target's copy goes, before the target has run, nobody has the whole guest: the VM starts cold. A libvirtd
-that starts again ends a copy which it was still receiving; so the target's libvirtd is one of those parts until the target
-runs. Where libvirt gives a switch up before QEMU has made it, the guest stays after all.
+In post-copy, \`committed\` decides. Before the switch the guest stays, and a source that cannot see its target's paused copy
+does not switch. After the switch there is no way back, and a stream that breaks while the target runs is recovered. If the
+stream breaks, or the target's copy is lost, before the target has run, nobody has the whole guest: the VM starts cold. A
+libvirtd that restarts ends a copy that it was still receiving, so the same holds for the target's libvirtd until the target
+runs. If libvirt gives up a switch before QEMU has made it, the guest stays after all.
 
-Each fault is also played while a disk is copied, at its worst seam, in
-\`packages/migration/src/copied-disk-faults.host.test.ts\`, which is part of \`npm test\`, with the same outcomes.
+\`packages/migration/src/copied-disk-faults.host.test.ts\`, which is part of \`npm test\`, also runs each fault while a disk is
+copied, at its worst step, with the same outcomes.
 
-A node agent holds its side's proxies and writes the grant; it decides nothing. It is killed and started again, without a
-memory of its own, in \`packages/launcher/src/migration/agent-faults.host.test.ts\`, which is part of \`npm test\`: before
-*perform* either one, and after the target's *finish* the target's, and the guest stays; once the decision is on disk, although
-nobody else knows it, before the resume, and before *confirm*, and the guest moves.
+A node agent runs its side's proxies and writes the grant; it decides nothing.
+\`packages/launcher/src/migration/agent-faults.host.test.ts\`, which is part of \`npm test\`, kills it and restarts it without
+any memory of its own. The guest stays if either agent is killed before *perform*, or the target's agent after the target's
+*finish*. The guest moves if an agent is killed when the decision is on disk and nobody else knows it, before the resume, or
+before *confirm*.
 
-Not in the table, because nobody can decide it: a post-copy stream that is cut before the target has fetched what its
-devices touch first. QEMU 7.2 then waits for a page with its lock held and answers no monitor, so the recovery
-cannot begin. Nothing is destroyed; the source says that it waits for a recovery.
+If a stream breaks before the target has run, the target's QEMU may also hang, for example in *finish before* (seen in 2 of
+about 30 runs of that cell). The thread that loads the devices waits for a page of the guest and holds QEMU's lock. The thread
+that receives wants to end QEMU, and waits for the thread that fetches pages, which waits for a recovery. libvirt says
+\`paused (migration)\` and never answers *finish*. The target has never run, and nothing can be recovered. So the source
+makes the target end its copy, once its own QEMU says that the stream is gone (\`postcopy-paused\`) and the target has not
+begun to run for a while.
 
-One cell is not steady: *link* at *post-copy target finish before* ends cold, but in one of six runs it had not settled
-after a minute. The source's post-copy had failed, the target's copy was paused, and the grant said \`Committed\`: nothing ran and
-nothing was destroyed. Why it did not get on is not known yet.
+In the cells *link* at *switch after* and *finish before*, the link is repaired before the source has ended. A source that has
+switched cannot go back, and while the link is down it cannot know whether the target runs. So it waits, and so does the target:
+with a link that stayed down for 8 s, neither ended in any of 3 runs, the grant said \`Committed\`, and nothing was destroyed. The
+wait ends when the link returns, or when the proxies of the nodes cut a stream that has not moved for two minutes.
+
+One case is not in the table, because nobody can decide it: a post-copy stream that breaks when the target has begun to run, but
+before it has fetched the pages that it touches first. QEMU 7.2 may then wait for a page and hold its lock, in a device or in a
+vCPU that takes an interrupt under software emulation. It does not answer its monitor, libvirt refuses the recovery
+(\`is being actively monitored by another thread\`), and the target says \`running (postcopy)\`. This happened in 1 of those 3 runs. The guest
+may have written to its disk, so nothing is destroyed. The source says that it waits for a recovery, and that a person can end
+both launcher Pods instead, after which the VM starts cold.
 `;
 
-/** The table of outcomes, as a document. What was not run now stays as an earlier document has it. */
+/** The table of outcomes, as a document. Cells that were not run now stay as in an earlier document. */
 export function faultTable(outcomes: ReadonlyMap<string, string>, earlier = ""): string {
   const before = cellsOf(earlier);
   const rows = moments.map((moment) => {
@@ -68,7 +87,7 @@ export function faultTable(outcomes: ReadonlyMap<string, string>, earlier = ""):
   return `${head}${lines.join("\n")}\n${foot}`;
 }
 
-/** By moment and fault: a document that had other columns is understood, too. */
+/** By moment and fault, so that a document with other columns is understood, too. */
 function cellsOf(document: string): ReadonlyMap<string, string> {
   const rows = document.split("\n").filter((line) => line.startsWith("| "));
   const [head = [], ...others] = rows.map((row) =>

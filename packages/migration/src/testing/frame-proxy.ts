@@ -34,7 +34,7 @@ const libvirt: Framing = {
   }),
 };
 
-/** What stands between two ends of a unix socket. */
+/** A proxy between two ends of a Unix socket. */
 abstract class SocketPairs {
   /** Refuses new connections: a link that is down, or a proxy that is dead. */
   refuse = false;
@@ -53,10 +53,10 @@ abstract class SocketPairs {
   }
 }
 
-/** Stands between two ends of a unix socket, and loses what it is told to. */
+/** A proxy between two ends of a Unix socket, which drops what a test names. */
 export class FrameProxy extends SocketPairs {
   protected readonly server: Server;
-  /** Asked for each message. */
+  /** Called for each message. */
   rule: (passing: Passing) => Fate = () => "pass";
 
   private constructor(listen: string, to: string, framing: Framing) {
@@ -137,13 +137,13 @@ export class DataProxy extends SocketPairs {
     this.server.listen(listen, () => chmodSync(listen, 0o777));
   }
 
-  /** Nothing passes any more, and nobody is told. */
+  /** Nothing passes any more, and neither side notices. */
   stall(): void {
     this.#stalled = true;
     for (const pair of this.pairs) hold(pair);
   }
 
-  /** As it was; what was stalled is cut. */
+  /** Restores it; stalled connections are cut. */
   heal(): void {
     if (this.#stalled) this.cut();
     this.#stalled = false;

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 const slot = 512;
 
 /**
- * What the guest does all the time: it counts in its memory, writes each count to a place of its own on the
- * disk, waits until that is synced, and only then says so on its console. So a count that two copies made
- * shows, and so does one that was acknowledged and is lost.
+ * What the guest does all the time: it counts in its memory, writes each count to its own place on the
+ * disk, waits until that is synced, and only then reports it on its console. So a count that two copies wrote
+ * is noticed, and so is one that was acknowledged and lost.
  */
 export const counterScript = `n=$(cat /run/count 2>/dev/null || echo 0)
 while :; do
@@ -15,13 +15,13 @@ while :; do
   n=$((n+1)); usleep 50000
 done`;
 
-/** A count that the guest said was on disk. */
+/** A count that the guest reported as written. */
 export interface Acknowledged {
   readonly count: number;
   readonly uptime: string;
 }
 
-/** What a console's log says; a line that was cut in two by a move is none. */
+/** The counts in a console's log; a line that a move cut in two is ignored. */
 export function acknowledged(log: string): readonly Acknowledged[] {
   return [...log.matchAll(/^ACK (\d+) ([\d.]+)\r?$/gm)].map(([, count = "", uptime = ""]) => ({
     count: Number(count),
@@ -29,7 +29,7 @@ export function acknowledged(log: string): readonly Acknowledged[] {
   }));
 }
 
-/** What is wrong with the counts of all copies together; empty where one guest made them. */
+/** What is wrong with the counts of all copies together; empty if one guest made them. */
 export function counterFaults(logs: readonly string[], disk: string): readonly string[] {
   const image = readFileSync(disk, "latin1");
   const seen = new Map<number, string>();
@@ -38,7 +38,7 @@ export function counterFaults(logs: readonly string[], disk: string): readonly s
   for (const { count, uptime } of logs.flatMap(acknowledged)) {
     const before = seen.get(count);
     if (before !== undefined)
-      faults.push(`count ${count} was made twice: at ${before} and ${uptime}`);
+      faults.push(`count ${count} was written twice: at ${before} and ${uptime}`);
     seen.set(count, uptime);
     highest = Math.max(highest, count);
     const written = image.slice(count * slot, (count + 1) * slot).trim();

@@ -30,19 +30,19 @@ export const handingOver: Handover = {
   target: targetHolder,
 };
 
-/** A grant in memory; `down` while nobody can reach it. */
+/** A grant in memory; `down` while it cannot be reached. */
 export class MemoryGrantStore implements GrantStore<number> {
   grant: Grant = handingOver;
   down = false;
   #version = 0;
 
   async read(): Promise<StoredGrant<number>> {
-    if (this.down) throw new Error("the API server is out of reach");
+    if (this.down) throw new Error("the API server cannot be reached");
     return { grant: this.grant, version: this.#version };
   }
 
   async swap({ version }: StoredGrant<number>, next: Grant): Promise<boolean> {
-    if (this.down) throw new Error("the API server is out of reach");
+    if (this.down) throw new Error("the API server cannot be reached");
     if (version !== this.#version) return false;
     this.#version++;
     this.grant = next;

@@ -1,5 +1,5 @@
-// A launcher that takes part in one migration, in a process of its own that a test can kill. It gets its
-// configuration as the first message, says where it is, and stops at the seams that it is told to.
+// A launcher that takes part in one migration, in its own process that a test can kill. It gets its
+// configuration as the first message, reports where it is, and stops at the seams that the test names.
 import { connect, createServer } from "node:net";
 import { inspect } from "node:util";
 import { decodeGrant, encodeGrant, freeGrant } from "@virtkit/api/grant";
@@ -63,7 +63,7 @@ async function common({ mode, libvirt: uri, holdAt = [], identity, grants }) {
     if (!holdAt.includes(seam)) return;
     return new Promise((resolve) => held.set(seam, () => resolve(undefined)));
   };
-  // Set it to see what both sides have to say.
+  // Set it to see the logs of both sides.
   const log = (/** @type {unknown[]} */ ...line) => {
     if (process.env["VIRTKIT_MIGRATION_LOG"]) process.stderr.write(`${inspect([mode, ...line])}\n`);
   };
@@ -91,7 +91,7 @@ async function receive(config) {
   tell({ ready: true });
   const stop = new AbortController();
   const following = followTarget(parts, { interval, signal: stop.signal });
-  // What ends it is that the other one is over.
+  // It ends when the other side is over.
   following.catch(() => {});
   const ended = await Promise.race([receiver.outcome, following]);
   stop.abort();
@@ -127,7 +127,7 @@ async function send(config) {
 const now = () => performance.timeOrigin + performance.now();
 
 /**
- * The simplest watch: after some rounds it does what it is told, and a copy that stands still is given up.
+ * The simplest watch: after some rounds it does what the test says, and a copy that does not move is given up.
  *
  * @param {import("@virtkit/migration/source").SourceMigration} driven
  * @param {AbortSignal} signal
@@ -140,7 +140,7 @@ async function watch(driven, signal, { libvirt, uuid, giveUp }) {
     const { params } = await libvirt.call("domainGetJobStats", { dom });
     const processed = BigInt(params["memory_processed"] ?? 0);
     if (processed !== last.processed) last = { processed, at: performance.now() };
-    else if (performance.now() - last.at > 2_500) return driven.abort("the copy stands still");
+    else if (performance.now() - last.at > 2_500) return driven.abort("the copy does not move");
     if (giveUp && Number(params["memory_iteration"] ?? 0) >= giveUp.iteration) {
       if (giveUp.how === "abort") return driven.abort("it does not converge");
       tell({ switching: true });

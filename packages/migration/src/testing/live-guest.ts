@@ -2,7 +2,7 @@
 
 export const uid = "5d307ca9-b3ef-428c-8861-06e72d69f223";
 
-/** What the source's libvirt tells of it. */
+/** What the source's libvirt reports. */
 export const liveXml = `<domain type='kvm' id='1' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>
   <name>ns_vm</name>
   <uuid>${uid}</uuid>

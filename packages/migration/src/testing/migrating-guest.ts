@@ -1,13 +1,13 @@
 import type { JobStats } from "../source/migration-progress.ts";
 
-/** A guest whose memory is being sent, as far as a monitor sees it. */
+/** A guest whose memory is being sent, as a monitor sees it. */
 export interface MigratingGuest {
   readonly memoryBytes: number;
-  /** Bytes a second, by time in ms. */
+  /** Bytes per second, by time in ms. */
   readonly bandwidth: (atMs: number) => number;
   /** What the guest has written when an iteration ends, by its number. */
   readonly dirtied: (iteration: number, tookMs: number) => number;
-  /** How long it may stand still; it moves when what remains takes no longer. */
+  /** How long it may be paused; it moves once the remainder takes no longer than that. */
   readonly downtimeMs: number;
   /** By how much auto-converge slows it down, by iteration. */
   readonly throttle?: (iteration: number) => number;

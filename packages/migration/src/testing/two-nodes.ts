@@ -35,7 +35,7 @@ const vmiUID = "vmi-1";
 export const domain = { name: "vm1", uuid: "5d307ca9-b3ef-428c-8861-06e72d69f223" } as const;
 const diskBytes = 16 * 1024 * 1024;
 
-/** One node: a sandbox with a network, a state directory and a libvirtd of its own. */
+/** One node: a sandbox with its own network, state directory and libvirtd. */
 export interface LabNode {
   readonly name: string;
   readonly daemon: Libvirtd;
@@ -50,12 +50,12 @@ export interface MoveOptions {
   readonly params?: ParameterArguments<"migration">;
   readonly holdSource?: readonly string[];
   readonly holdTarget?: readonly string[];
-  /** Milliseconds between two looks of a target that has not heard. */
+  /** Milliseconds between two checks of a target that has received nothing. */
   readonly interval?: number;
   readonly patience?: number;
   /** Whether the guest's user has paused it. */
   readonly paused?: boolean;
-  /** What becomes of a guest that has not moved in so many rounds. */
+  /** What happens to a guest that has not moved after this many rounds. */
   readonly giveUp?: { readonly iteration: number; readonly how: "abort" | "postCopy" };
 }
 
@@ -69,7 +69,7 @@ export class TwoNodes implements AsyncDisposable {
   /** Crashes after which a daemon was started again. */
   readonly #revived = new Map<LabNode, number>();
   #count = 0;
-  /** Whether each node has a disk of its own, and the content is copied along. */
+  /** Whether each node has its own disk, and the content is copied, too. */
   #copies = false;
 
   private constructor(nodes: readonly [LabNode, LabNode], shared: string) {
@@ -119,7 +119,7 @@ export class TwoNodes implements AsyncDisposable {
     return verdict.grant;
   }
 
-  /** Starts the guest anew on the first node, with an empty disk and a new grant. */
+  /** Starts the guest again on the first node, with an empty disk and a new grant. */
   async boot({ memoryMiB = 256, devices = "", copies = false } = {}): Promise<void> {
     await this.wipe();
     this.#copies = copies;
@@ -148,7 +148,7 @@ export class TwoNodes implements AsyncDisposable {
     await this.counting(3);
   }
 
-  /** Runs a command in the guest by its agent, to its end, and gives what it printed. Rejects where it fails. */
+  /** Runs a command in the guest through its agent, and returns its output. Rejects if it fails. */
   async askGuest({ daemon }: LabNode, script: string): Promise<string> {
     const call = async (execute: string, args: object): Promise<Record<string, unknown>> => {
       const command = JSON.stringify({ execute, arguments: args });
@@ -167,7 +167,7 @@ export class TwoNodes implements AsyncDisposable {
     return output;
   }
 
-  /** Runs a command in the guest by its agent, once that answers. */
+  /** Runs a command in the guest through its agent, once the agent answers. */
   async inGuest({ daemon }: LabNode, script: string): Promise<void> {
     const args = { path: "/bin/sh", arg: ["-c", script] };
     const command = JSON.stringify({ execute: "guest-exec", arguments: args });
@@ -198,10 +198,10 @@ export class TwoNodes implements AsyncDisposable {
     return this.nodes.reduce((sum, node) => sum + acknowledged(this.log(node)).length, 0);
   }
 
-  /** Waits until the guest has counted on. */
+  /** Waits until the guest has counted further. */
   async counting(more = 2): Promise<void> {
     const from = this.counts;
-    await patiently("the guest counts on", async () => this.counts >= from + more);
+    await patiently("the guest keeps counting", async () => this.counts >= from + more);
   }
 
   /** What is wrong with the counts, by the disk of the node on which the guest is. */
@@ -212,7 +212,7 @@ export class TwoNodes implements AsyncDisposable {
     );
   }
 
-  /** As `running (booted)`; `absent` where libvirt knows no domain. */
+  /** For example `running (booted)`; `absent` if libvirt knows no domain. */
   async state({ daemon }: LabNode): Promise<string> {
     try {
       return await daemon.virsh("domstate", domain.name, "--reason");
@@ -222,7 +222,7 @@ export class TwoNodes implements AsyncDisposable {
     }
   }
 
-  /** The nodes on which the guest's vCPUs run; one that misses memory for good does not. */
+  /** The nodes on which the guest's vCPUs run; a copy that will never get its memory does not count. */
   async running(): Promise<readonly LabNode[]> {
     const states = await this.#states();
     return this.nodes.filter((_, index) => {
@@ -235,7 +235,7 @@ export class TwoNodes implements AsyncDisposable {
     return await Promise.all(this.nodes.map((node) => this.state(node)));
   }
 
-  /** Whether the guest's memory is nowhere as a whole, and never will be: one copy has ended, the other waits for it. */
+  /** Whether no copy has or ever will have the whole memory: one copy has ended, and the other waits for it. */
   async isLost(): Promise<boolean> {
     const isDead = (state: string): boolean => /^(absent|shut off|crashed)/.test(state);
     const states = await this.#states();
@@ -243,8 +243,8 @@ export class TwoNodes implements AsyncDisposable {
     return isOver && states.some(isDead);
   }
 
-  /** What a controller does about a guest whose memory is lost: ends both copies, proves it, and starts anew. */
-  async coldStart(move: Move): Promise<void> {
+  /** What a controller does about a guest whose memory is lost: ends both copies, proves that, and grants it again. */
+  async grantAnew(move: Move): Promise<void> {
     for (const { daemon } of this.nodes) await daemon.virsh("destroy", domain.name).catch(() => {});
     const { containerID, bootID } = move.to;
     const proofs: readonly ProofOfEnd[] = [
@@ -260,10 +260,9 @@ export class TwoNodes implements AsyncDisposable {
       if (!("refused" in verdict)) throw new Error("a cold start without proof of both ends");
     }
     await this.change({ kind: "grant", ...asked, proofs });
-    await this.boot({ copies: this.#copies });
   }
 
-  /** What a launcher does about a libvirtd that has crashed: it starts it again. */
+  /** What a launcher does about a libvirtd that has crashed: it restarts it. */
   async revive(): Promise<void> {
     for (const node of this.nodes) {
       const { daemon } = node;
@@ -274,7 +273,7 @@ export class TwoNodes implements AsyncDisposable {
     }
   }
 
-  /** How both nodes stand, for people. Never rejects, and does not wait for a daemon that hangs. */
+  /** The state of both nodes, for people. Never rejects, and does not wait for a daemon that hangs. */
   async describe(): Promise<string> {
     const states = this.nodes.map(async (node) => {
       const state = this.state(node).catch((error: unknown) => `unknown: ${error}`);
@@ -290,14 +289,14 @@ export class TwoNodes implements AsyncDisposable {
     return [...(await Promise.all(states)), `the grant is ${await grant}`].join(", ");
   }
 
-  /** Hands the guest over to the other node: the grant and the links. What the last move left is ended first. */
+  /** Hands the guest over to the other node: the grant and the links. Leftovers of the last move are ended first. */
   async move(options: MoveOptions = {}): Promise<Move> {
     await this.#closeMoves();
     const grant = (await this.grant()) as Claimed;
     const index = this.nodes.findIndex(({ name }) => name === grant.holder.node);
     const [source, target] = index === 1 ? [this.nodes[1], this.nodes[0]] : this.nodes;
     if (this.#copies) {
-      // What an earlier move has left there is nobody's.
+      // Leftovers of an earlier move belong to nobody.
       writeFileSync(this.diskOf(target), Buffer.alloc(diskBytes));
       chmodSync(this.diskOf(target), 0o666);
     }
@@ -440,18 +439,18 @@ export class Move {
     });
   }
 
-  /** Both launchers, with nothing in their way. */
+  /** Both launchers, without faults. */
   async run(): Promise<{ readonly source: ChildLauncher; readonly target: ChildLauncher }> {
     const target = await this.receive();
     return { target, source: await this.drive() };
   }
 
-  /** Kills the QEMU of a node, and nothing else of it. False where it had ended before. */
-  async killQemu({ daemon }: LabNode): Promise<boolean> {
+  /** Sends a signal to the QEMU of a node, and to nothing else of it. False if it had ended before. */
+  async killQemu({ daemon }: LabNode, signal: "KILL" | "STOP" = "KILL"): Promise<boolean> {
     const file = `${daemon.directory}/run/libvirt/qemu/run/${domain.name}.pid`;
     if (!existsSync(file)) return false;
     const pid = readFileSync(file, "utf8").trim();
-    const script = `grep -q qemu-system /proc/${pid}/cmdline && kill -KILL ${pid}`;
+    const script = `grep -q qemu-system /proc/${pid}/cmdline && kill -${signal} ${pid}`;
     return await daemon.runAsRoot("sh", "-c", script).then(
       () => true,
       () => false,
@@ -497,7 +496,7 @@ function holderOn({ name }: LabNode, number: number): Holder {
   };
 }
 
-/** Waits for a condition; what it throws counts as not yet. */
+/** Waits for a condition; an error means that it does not hold yet. */
 export async function patiently(
   what: string,
   condition: () => Promise<boolean>,
@@ -507,7 +506,7 @@ export async function patiently(
   let last: unknown;
   while (Date.now() < end) {
     try {
-      // A look that hangs, at a daemon that does not answer say, is no reason to wait for ever.
+      // A check that hangs, for example because a daemon does not answer, must not make this wait forever.
       if (await Promise.race([condition(), sleep(end - Date.now(), false)])) return;
     } catch (error) {
       last = error;

@@ -15,8 +15,10 @@ import { openGuestSockets, startGuestServers } from "@virtkit/network-setup/serv
 
 const client = fileURLToPath(new URL("./echo-client.mjs", import.meta.url));
 
-/** The guest's address on its hardware, which both Pods give it. */
+/** The guest's MAC address, which both Pods give it. */
 export const mac = "02:00:00:4d:49:47";
+
+const switchMac = "02:00:00:4d:49:01";
 
 /** Where a client on the network is. */
 export const clientAddress = "10.244.7.1";
@@ -36,7 +38,11 @@ export class WiredPods implements AsyncDisposable {
       for (const name of ["lan", "a", "b"]) {
         pods.#namespaces.set(name, await createNetworkNamespace(pods.#name(name)));
       }
-      pods.on("lan", "ip link set lo up; ip link add sw0 type bridge; ip link set sw0 up");
+      // Its own address: otherwise it takes the lowest one of its ports, and a port that is added later may change it. The
+      // kernel then forgets its neighbours, asks for the guest's address again, and a Pod that has the same one and is
+      // not wired yet answers before a guest that is slow: it knows no connection, and resets it.
+      pods.on("lan", `ip link add sw0 address ${switchMac} type bridge`);
+      pods.on("lan", "ip link set lo up; ip link set sw0 up");
       pods.on("lan", `ip address add ${clientAddress}/24 dev sw0`);
       return pods;
     } catch (error) {
@@ -49,7 +55,7 @@ export class WiredPods implements AsyncDisposable {
     return `${this.#stem}${name}`;
   }
 
-  /** The path that a libvirtd joins a Pod's network by. */
+  /** The path by which a libvirtd joins a Pod's network. */
   path(pod: Pod): string {
     return `/run/netns/${this.#name(pod)}`;
   }
@@ -65,13 +71,13 @@ export class WiredPods implements AsyncDisposable {
     );
   }
 
-  /** Runs a command in one of the networks, and gives what it printed. */
+  /** Runs a command in one of the networks, and returns its output. */
   on(where: "lan" | Pod, command: string): string {
     const args = [`--net=/run/netns/${this.#name(where)}`, "sh", "-c", command];
     return execFileSync("nsenter", args, { encoding: "utf8", timeout: 30_000 });
   }
 
-  /** Makes a Pod's network the guest's, and serves its DHCP, as node agent and launcher do. */
+  /** Connects a Pod's network to the guest and serves DHCP, as node agent and launcher do. */
   async wire(pod: Pod, binding: Omit<Interface, "name">): Promise<DomainNic> {
     const namespace = this.#namespaces.get(pod);
     if (!namespace) throw new Error(`there is no Pod ${pod}`);
@@ -121,7 +127,7 @@ export class WiredPods implements AsyncDisposable {
   }
 }
 
-/** A TCP connection that asks and is answered all the time. */
+/** A TCP connection with continuous requests and answers. */
 export class OpenConnection {
   /** Answers so far, in order and without a gap. */
   answers = 0;

@@ -16,12 +16,12 @@ import type { LinkRef, Mac, Operation } from "../plan/operation.ts";
 import { addNat, deleteNat } from "./nat.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
-/** The kernel's own routes come back with the addresses. */
+/** The kernel recreates its own routes with the addresses. */
 const kernelProtocol = 2;
 
 /**
- * Carries out one operation: looks, compares, and acts only where there is something to do. Resolves
- * to whether it did. Running it again after any interruption is safe.
+ * Carries out one operation: looks, compares, and acts only if there is something to do. Resolves
+ * to whether it changed anything. It is safe to run again after any interruption.
  */
 export async function carryOut(network: PodNetwork, operation: Operation): Promise<boolean> {
   switch (operation.kind) {
@@ -55,7 +55,7 @@ function carryOutOnLink(network: PodNetwork, operation: LinkOperation): boolean 
     case "restoreRoutes": {
       const { index } = present(network, ref);
       const routes = operation.routes.filter(({ protocol }) => protocol !== kernelProtocol);
-      // A gateway must be reachable before there is a route by it.
+      // A gateway must be reachable before a route through it can be added.
       const direct = routes.filter(({ gw }) => gw === undefined);
       const indirect = routes.filter(({ gw }) => gw !== undefined);
       for (const route of [...direct, ...indirect]) addRoute(kernel, index, route);
@@ -83,7 +83,7 @@ function changeLink(
       return ignoring("EEXIST", () => addAddress(kernel, link.index, operation.address));
     case "deleteAddress": {
       const { address } = operation;
-      // The kernel takes an address that looks like it for it: ask for exactly this one first.
+      // The kernel would accept a similar address instead: first look for exactly this one.
       const has = listAddresses(kernel).some(
         ({ index, cidr }) => index === link.index && cidr === address.cidr,
       );
@@ -150,11 +150,14 @@ function resolveMac(network: PodNetwork, mac: Mac): string {
 function present({ kernel }: PodNetwork, ref: LinkRef): KernelLink {
   const link = findLink(kernel, ref);
   if (link) return link;
-  const message = `the link ${ref.name} is gone from the Pod; has its CNI taken it back?`;
+  const message = `the link ${ref.name} is gone from the Pod; check whether its CNI has removed it`;
   throw new NetworkSetupError("NETWORK_LINK_MISSING", message, { path: ref.name });
 }
 
-/** A kernel without dummy links gets a bridge without ports: any link that is down serves as a placeholder. */
+/**
+ * A kernel without dummy links gets a bridge without ports: any link that is down can be the
+ * placeholder.
+ */
 const substitutes = { dummy: "bridge" } as const;
 
 function makeLink({ kernel }: PodNetwork, name: string, type: "bridge" | "dummy"): boolean {
@@ -162,7 +165,7 @@ function makeLink({ kernel }: PodNetwork, name: string, type: "bridge" | "dummy"
   const substitute = type === "dummy" ? substitutes.dummy : type;
   if (found) {
     if (found.type === type || found.type === substitute) return false;
-    const message = `the link ${name} is there and is a ${found.type}, not a ${type}; remove it`;
+    const message = `the link ${name} exists and is a ${found.type}, not a ${type}; remove it`;
     throw new NetworkSetupError("NETWORK_LINK_CONFLICT", message, { path: name });
   }
   try {
@@ -199,7 +202,7 @@ async function setSysctl({ namespace }: PodNetwork, name: string, value: string)
     return true;
   } catch (error) {
     if (!hasErrno(error, "ENOENT")) throw error;
-    const message = `the kernel has no setting ${name}: is the protocol switched off?`;
+    const message = `the kernel has no setting ${name}; check whether the protocol is switched off`;
     throw new NetworkSetupError("NETWORK_KERNEL_REFUSED", message, { path: name, cause: error });
   }
 }

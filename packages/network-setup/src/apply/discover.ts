@@ -7,10 +7,10 @@ import type { PodNic } from "../plan/pod-nic.ts";
 import type { SettingName } from "../plan/wanted-state.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
-/** A Pod's network as it was found: plain data. */
+/** A Pod's network as found: plain data. */
 export interface PodNetworkState {
   readonly nics: readonly PodNic[];
-  /** Settings of the namespace that wiring may change; absent where the kernel has none (no IPv6). */
+  /** Settings of the namespace that wiring may change; absent if the kernel has none (no IPv6). */
   readonly settings: Readonly<Partial<Record<SettingName, string>>>;
 }
 
@@ -22,7 +22,7 @@ const settingNames: readonly SettingName[] = [
   "net/ipv4/ip_unprivileged_port_start",
 ];
 
-/** Reads links, addresses, routes and permanent neighbours of a namespace. Nothing is changed. */
+/** Reads links, addresses, routes and permanent neighbours of a namespace. Changes nothing. */
 export function discoverNics({ kernel }: PodNetwork): readonly PodNic[] {
   const links = listLinks(kernel);
   const addresses = listAddresses(kernel);
@@ -40,7 +40,7 @@ export function discoverNics({ kernel }: PodNetwork): readonly PodNic[] {
   });
 }
 
-/** Everything of a namespace that wiring may change. */
+/** Everything in a namespace that wiring may change. */
 export async function discover(network: PodNetwork): Promise<PodNetworkState> {
   const settings: Partial<Record<SettingName, string>> = {};
   for (const name of settingNames) {

@@ -13,7 +13,7 @@ const nics = [podNic()];
 const plan = planBinding(sampleVmi([{ name: "default", bridge: {} }]), nics);
 const entry: JournalEntry = { state: "applying", found: { nics, settings: {} }, plan };
 
-test("what was written is read again, by Pod, and can be removed", () => {
+test("reads back what was written, by Pod, and can remove it", () => {
   const [one, two] = [openJournal(directory, "one"), openJournal(directory, "two")];
   expect(one.read()).toEqual([]);
   one.write([entry]);
@@ -25,7 +25,7 @@ test("what was written is read again, by Pod, and can be removed", () => {
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test("a write that was cut short does not count", () => {
+test("ignores a write that was cut short", () => {
   const journal = openJournal(directory, "cut");
   journal.write([entry]);
   writeFileSync(join(directory, "cut.json.new"), '{"version":1,"ent');
@@ -33,13 +33,13 @@ test("a write that was cut short does not count", () => {
 });
 
 test.each(["{", "[]", '{"version":2,"entries":[]}', '{"version":1}'])(
-  "a file with %j is left for people to look at",
+  "leaves a file with %j for people to inspect",
   (text) => {
     writeFileSync(join(directory, "bad.json"), text);
     expect(() => openJournal(directory, "bad").read()).toThrow(/by hand/);
   },
 );
 
-test.each(["", "../x", "a/b", "x".repeat(65)])("%j is no UID", (uid) => {
-  expect(() => openJournal(directory, uid)).toThrow(/no UID/);
+test.each(["", "../x", "a/b", "x".repeat(65)])("rejects %j as a UID", (uid) => {
+  expect(() => openJournal(directory, uid)).toThrow(/not a UID/);
 });

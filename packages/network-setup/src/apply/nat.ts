@@ -11,9 +11,9 @@ const maxOutputBytes = 4 << 20;
 const timeoutMs = 30_000;
 
 /**
- * Puts the NAT into the namespace in one transaction. True where it changed something, false where our
- * chains are there already: since all of it comes in one piece, then all of it is there. Throws a
- * {@link NetworkSetupError} where somebody else has a chain of one of our names.
+ * Puts the NAT into the namespace in one transaction. True if it changed something; false if our
+ * chains exist already, because then all of it is there. Throws a {@link NetworkSetupError} if
+ * someone else has a chain with one of our names.
  */
 export async function addNat(network: PodNetwork, tables: readonly NatTable[]): Promise<boolean> {
   const { code, errors } = await runNft(network, addNatDocument(tables));
@@ -23,7 +23,9 @@ export async function addNat(network: PodNetwork, tables: readonly NatTable[]): 
   throw refused("add the NAT", errors);
 }
 
-/** Takes the NAT out: our chains, and the table where nothing else is in it. False where it is not there. */
+/**
+ * Removes the NAT: our chains, and the table if nothing else is in it. False if it is not there.
+ */
 export async function deleteNat(
   network: PodNetwork,
   tables: readonly NatTable[],
@@ -42,7 +44,7 @@ export async function deleteNat(
   return true;
 }
 
-/** Names of everything in the table, chains and others. */
+/** Names of everything in the table: chains and others. */
 async function chainsOf(network: PodNetwork, family: NatFamily): Promise<ReadonlySet<string>> {
   const list = { list: { table: { family, name: "nat" } } };
   const { code, output } = await runNft(network, { nftables: [list] });
@@ -67,7 +69,10 @@ interface NftResult {
   readonly errors: string;
 }
 
-/** Runs `nft` in the namespace. It opens its input by name, which works for a file and not for a pipe of Node's. */
+/**
+ * Runs `nft` in the namespace. It opens its input by name, which works for a file but not for one
+ * of Node's pipes.
+ */
 async function runNft(network: PodNetwork, document: NftDocument): Promise<NftResult> {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-nft-"));
   const file = join(directory, "document.json");

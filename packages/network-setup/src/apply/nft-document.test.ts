@@ -15,7 +15,7 @@ const table = natTable({
   portRanges: false,
 });
 
-test("chains are created, never reused; rules come after all chains", () => {
+test("creates chains and never reuses them; rules come after all chains", () => {
   const { nftables } = addNatDocument([table]);
   const kinds = nftables.map((item) => {
     const [[verb, value] = []] = Object.entries(item);
@@ -25,14 +25,14 @@ test("chains are created, never reused; rules come after all chains", () => {
   expect(kinds.slice(8).every((kind) => kind === "add rule")).toBe(true);
 });
 
-test("a set of ports, one address and the verdict are what nft reads", () => {
+test("writes a set of ports, one address and the verdict in nft's format", () => {
   const text = JSON.stringify(addNatDocument([table]));
   expect(text).toContain(
     '{"match":{"op":"==","left":{"payload":{"protocol":"tcp","field":"dport"}},"right":{"set":[49152,49153]}}},{"match":{"op":"==","left":{"payload":{"protocol":"ip","field":"saddr"}},"right":"127.0.0.1"}},{"counter":null},{"return":null}',
   );
 });
 
-test("only our chains are removed, unless nothing else is in the table", () => {
+test("removes only our chains, unless nothing else is in the table", () => {
   const ours = JSON.stringify(deleteNatDocument(["ip"], new Set()));
   expect(ours).not.toContain('"table":{');
   expect(ours.match(/"delete"/g)).toHaveLength(6);

@@ -8,7 +8,7 @@ import {
   natChains,
 } from "../plan/nat-rules.ts";
 
-/** A document for `nft -j`: all of it happens, or nothing. */
+/** A document for `nft -j`: either all of it happens or nothing. */
 export interface NftDocument {
   readonly nftables: readonly object[];
 }
@@ -16,7 +16,10 @@ export interface NftDocument {
 const table = "nat";
 const ourChains = Object.keys(natChains) as NatChain[];
 
-/** Makes the tables. The chains must not be there: a rule is never added twice, nor to a chain of others. */
+/**
+ * Creates the tables. The chains must not exist: a rule is never added twice, nor to a chain of
+ * others.
+ */
 export function addNatDocument(tables: readonly NatTable[]): NftDocument {
   return {
     nftables: tables.flatMap(({ family, rules }) => [
@@ -27,7 +30,7 @@ export function addNatDocument(tables: readonly NatTable[]): NftDocument {
   };
 }
 
-/** Removes our chains, and the tables named in `whole` with all that is in them. */
+/** Removes our chains, and the tables named in `whole` with everything in them. */
 export function deleteNatDocument(
   families: readonly NatFamily[],
   whole: ReadonlySet<NatFamily>,
@@ -36,7 +39,7 @@ export function deleteNatDocument(
     nftables: families.flatMap((family): object[] => {
       if (whole.has(family)) return [{ delete: { table: { family, name: table } } }];
       const chains = ourChains.map((name) => ({ chain: { family, table, name } }));
-      // First the rules: a chain that another one jumps to cannot be deleted.
+      // First the rules: a chain that is the target of a jump cannot be deleted.
       return [
         ...chains.map((chain) => ({ flush: chain })),
         ...chains.map((chain) => ({ delete: chain })),

@@ -24,7 +24,7 @@ async function state(pod: CniPod): Promise<unknown> {
   return comparableState(await discover(pod.network));
 }
 
-test("discovery sees what the CNI made", async () => {
+test("discovers what the CNI created", async () => {
   await using pod = await createCniPod();
   const { nics, settings } = await discover(pod.network);
   const eth0 = nics.find(({ name }) => name === "eth0");
@@ -43,7 +43,7 @@ test("discovery sees what the CNI made", async () => {
 });
 
 test.each(["bridge", "masquerade"] as const)(
-  "%s is wired, and unwired without a trace",
+  "wires %s, and unwires it without a trace",
   async (kind) => {
     await using pod = await createCniPod();
     const journal = journalOf(pod);
@@ -61,7 +61,7 @@ test.each(["bridge", "masquerade"] as const)(
       expect(pod.inPod("nft list table ip nat")).toContain("dnat to 10.0.2.2");
       expect(pod.inPod("nft list table ip6 nat")).toContain("dnat to fd10:0:2::2");
     }
-    // Once more changes nothing.
+    // A second run changes nothing.
     const changed: string[] = [];
     await wirePod(vmis[kind], pod.network, {
       journal,
@@ -88,7 +88,7 @@ function crashAt(n: number): () => void {
 }
 
 test.each(["bridge", "masquerade"] as const)(
-  "%s that crashes at any step is finished by the next run, or undone",
+  "after a crash at any step of %s, the next run finishes or undoes it",
   async (kind) => {
     await using pod = await createCniPod();
     const journal = journalOf(pod);
@@ -115,7 +115,7 @@ test.each(["bridge", "masquerade"] as const)(
 );
 
 test.each(["bridge", "masquerade"] as const)(
-  "%s whose process is killed is finished by another one",
+  "after its process is killed, another one finishes %s",
   async (kind) => {
     await using pod = await createCniPod();
     const before = await state(pod);
@@ -136,7 +136,7 @@ test.each(["bridge", "masquerade"] as const)(
   },
 );
 
-test("an undo that crashes at any step is finished by the next", async () => {
+test("after a crash at any step of an undo, the next one finishes it", async () => {
   await using pod = await createCniPod();
   const journal = journalOf(pod);
   const before = await state(pod);
@@ -151,7 +151,7 @@ test("an undo that crashes at any step is finished by the next", async () => {
   }
 });
 
-test("a crash after which nobody looked is found: the journal is there before the first change", async () => {
+test("notices a crash after which nobody looked: the journal exists before the first change", async () => {
   await using pod = await createCniPod();
   const journal = journalOf(pod);
   const before = await state(pod);
@@ -162,7 +162,7 @@ test("a crash after which nobody looked is found: the journal is there before th
   expect(await state(pod)).toEqual(before);
 });
 
-/** MACs that the kernel draws, and the addresses made from them, are new each time. */
+/** MACs that the kernel generates, and the addresses derived from them, are new each time. */
 function withoutMacs(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (key, item) => {
     if (key === "mac") return "";
@@ -172,7 +172,7 @@ function withoutMacs(value: unknown): unknown {
   });
 }
 
-test("a table of somebody else is never touched, and one in our way is refused", async () => {
+test("never touches a table of others, and refuses one with our chains", async () => {
   await using pod = await createCniPod({ families: ["ipv4"] });
   const journal = journalOf(pod);
   pod.inPod(
@@ -190,7 +190,7 @@ test("a table of somebody else is never touched, and one in our way is refused",
   expect(pod.inPod("nft list ruleset")).toContain("chain prerouting");
 });
 
-test("a second network is plugged and unplugged while the first stays", async () => {
+test("plugs and unplugs a second network while the first stays", async () => {
   await using pod = await createCniPod({ families: ["ipv4"] });
   const journal = journalOf(pod);
   await wirePod(vmis.masquerade, pod.network, { journal });
@@ -223,7 +223,7 @@ test("a second network is plugged and unplugged while the first stays", async ()
   expect(links).toContain("tap0");
 });
 
-test("a link that vanishes half-way is named", async () => {
+test("names a link that vanishes halfway", async () => {
   await using pod = await createCniPod();
   const journal = journalOf(pod);
   const onOperation = (operation: { readonly kind: string }): void => {
@@ -236,7 +236,7 @@ test("a link that vanishes half-way is named", async () => {
   expect(pod.inPod("ip -o link show")).not.toContain("k6t-eth0");
 });
 
-test("IPv6 that is switched off, and no default route, are no obstacle to masquerade", async () => {
+test("masquerade works with IPv6 switched off and without a default route", async () => {
   await using pod = await createCniPod({ families: ["ipv4"] });
   pod.inPod("echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; ip route del default");
   const journal = journalOf(pod);
@@ -246,7 +246,7 @@ test("IPv6 that is switched off, and no default route, are no obstacle to masque
   expect(await state(pod)).toEqual(before);
 });
 
-test("two Pods are wired at once without disturbing each other", async () => {
+test("wires two Pods at once without interference", async () => {
   await using one = await createCniPod({ mtu: 1000, families: ["ipv4"] });
   await using two = await createCniPod({ families: ["ipv4"] });
   await Promise.all([

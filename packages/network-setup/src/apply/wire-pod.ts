@@ -7,22 +7,23 @@ import { discover } from "./discover.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import type { PodNetwork } from "./pod-network.ts";
 
-/** Who wants to know, and who may stop it. */
+/** Observer and signal of a wiring. */
 export interface ApplyOptions {
-  /** Called before each operation and after it, with whether it changed something. */
+  /** Called before and after each operation, with whether it changed something. */
   readonly onOperation?: (operation: Operation, changed?: boolean) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What {@link wirePod} works from. */
+/** The input of {@link wirePod}. */
 export interface WirePodOptions extends Omit<PlanOptions, "wired" | "settings">, ApplyOptions {
   readonly journal: Journal;
 }
 
 /**
- * Makes the Pod's network the guest's: discovers, plans, writes the journal, and carries the plan
- * out. After an interruption at any point the same call goes on where it stopped. What an interrupted
- * {@link unwirePod} left is undone first. Resolves to the plans that are in force, the latest last.
+ * Connects the Pod's network to the guest: discovers, plans, writes the journal, and carries out
+ * the plan. After an interruption at any point, the same call continues where it stopped. If {@link
+ * unwirePod} was interrupted, that is completed first. Resolves to the plans in force, the latest
+ * last.
  */
 export async function wirePod(
   vmi: VirtualMachineInstance,
@@ -53,8 +54,8 @@ export async function wirePod(
 }
 
 /**
- * Takes everything back, in the reverse order, as far as it was done, and removes the journal. After
- * an interruption the same call goes on. Does nothing where there is no journal.
+ * Undoes everything that was done, in reverse order, and removes the journal. After an interruption
+ * the same call continues. Does nothing if there is no journal.
  */
 export async function unwirePod(
   network: PodNetwork,
@@ -93,7 +94,7 @@ async function carryOutOne(
     const changed = await carryOut(network, operation);
     onOperation?.(operation, changed);
   } catch (error) {
-    // What is to be undone may never have been done, or be gone with its link.
+    // What is to be undone may never have been done, or may be gone with its link.
     const gone = error instanceof NetworkSetupError && error.code === "NETWORK_LINK_MISSING";
     if (!undoing || !gone) throw error;
   }
@@ -111,7 +112,7 @@ function replaceLast(
   return next;
 }
 
-/** Networks that plans of the journal have wired and none has taken out. */
+/** Networks that the journal's plans have wired and not removed again. */
 function wiredNetworks(entries: readonly JournalEntry[]): readonly string[] {
   const wired = new Set<string>();
   for (const { plan } of entries) {

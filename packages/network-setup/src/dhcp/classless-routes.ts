@@ -5,13 +5,13 @@ import { NetworkSetupError } from "../network-setup-error.ts";
 export interface Route {
   /** `address/prefix`; absent for the default route. */
   readonly dst?: string;
-  /** Absent where the destination is on the link. */
+  /** Absent if the destination is on the link. */
   readonly gw?: string;
 }
 
 /**
  * Routes in the form of DHCP option 121 (RFC 3442). Default routes come last: a client applies them
- * in order, and the way to their gateway must be there first. A gateway that is no IPv4 address
+ * in order, and the route to their gateway must exist first. A gateway that is not an IPv4 address
  * counts as "on the link". Throws a {@link NetworkSetupError} on an IPv6 destination.
  */
 export function encodeClasslessRoutes(routes: readonly Route[]): Uint8Array {
@@ -32,7 +32,7 @@ function encodeRoute({ dst, gw }: Route): Buffer {
 function destination(dst: string | undefined): Cidr {
   const cidr = parseCidr(dst ?? "0.0.0.0/0", "routes.dst");
   if (cidr.address.length === 4) return cidr;
-  const message = `routes.dst is ${dst}; DHCPv4 carries IPv4 routes only: leave IPv6 to router advertisements`;
+  const message = `routes.dst is ${dst}; DHCPv4 carries only IPv4 routes: leave IPv6 to router advertisements`;
   throw new NetworkSetupError("NETWORK_DHCP_CONFIG_INVALID", message, { path: "routes.dst" });
 }
 

@@ -3,7 +3,7 @@ import type { PodNetwork } from "@virtkit/api/schema";
 import { formatCidr } from "../ip-address.ts";
 import { masqueradeAddresses } from "../masquerade-addresses.ts";
 
-/** What the servers of a guest behind masquerade are started with; "" where a family is not used. */
+/** Configuration of the servers of a guest behind masquerade; "" for a family that is not used. */
 export interface MasqueradeDhcpConfig {
   readonly name: string;
   readonly mtu: number;
@@ -16,8 +16,8 @@ export interface MasqueradeDhcpConfig {
 }
 
 /**
- * The configuration of the DHCP servers behind masquerade: a family is served where the Pod's link
- * has a global unicast address of it.
+ * The configuration of the DHCP servers behind masquerade. A family is served if the Pod's link has
+ * a global unicast address of it.
  */
 export function masqueradeDhcpConfig(
   link: { readonly name: string; readonly mtu: number },

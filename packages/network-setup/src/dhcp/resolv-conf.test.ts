@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { domainWithSubdomain, longestServiceDomain, parseResolvConf } from "./resolv-conf.ts";
 
-test("servers are told apart by family, search lists add up in lower case", () => {
+test("splits servers by family, and joins search lists in lower case", () => {
   const text =
     "nameserver 10.96.0.10\nnameserver fd00::10\nsearch NS.svc.x x\nsearch y\noptions ndots:5\n";
   expect(parseResolvConf(text)).toEqual({
@@ -11,7 +11,7 @@ test("servers are told apart by family, search lists add up in lower case", () =
   });
 });
 
-test("defaults stand in for what is missing", () => {
+test("uses defaults for what is missing", () => {
   expect(parseResolvConf("nameserver one two\nnameserver nonsense\n")).toEqual({
     ipv4: ["8.8.8.8"],
     ipv6: [],
@@ -20,7 +20,7 @@ test("defaults stand in for what is missing", () => {
   expect(parseResolvConf("nameserver fd00::10").ipv4).toEqual([]);
 });
 
-test("a subdomain goes before the longest service domain, once", () => {
+test("puts a subdomain before the longest service domain, once", () => {
   const domains = ["a.svc.cluster.local", "svc.cluster.local", "cluster.local"];
   expect(longestServiceDomain(domains)).toBe("a.svc.cluster.local");
   expect(domainWithSubdomain(domains, "sub")).toBe("sub.a.svc.cluster.local");

@@ -2,21 +2,21 @@ import { formatIp } from "@virtkit/api/addresses";
 import { parseIp } from "../ip-address.ts";
 import { longestDomain } from "./search-domains.ts";
 
-/** What a guest needs to know of the Pod's `/etc/resolv.conf`. */
+/** What a guest needs to know from the Pod's `/etc/resolv.conf`. */
 export interface ResolvConf {
   readonly ipv4: readonly string[];
   readonly ipv6: readonly string[];
   readonly searchDomains: readonly string[];
 }
 
-/** Given to the guest where the Pod has no name server at all. */
+/** Name server for the guest if the Pod has none. */
 const defaultNameServer = "8.8.8.8";
 const defaultSearchDomain = "cluster.local";
 
 /**
  * Reads a resolv.conf as KubeVirt does: a `nameserver` line holds exactly one address, all `search`
- * lines add up, domains become lower case. Lines that make no sense are passed over. Without a name
- * server or a search domain the defaults stand in.
+ * lines are joined, and domains become lower case. Skips lines that make no sense. Uses the
+ * defaults for a missing name server or search domain.
  */
 export function parseResolvConf(content: string): ResolvConf {
   const lines = content.split("\n").map((line) => line.replace(/\r$/, ""));
@@ -39,14 +39,14 @@ export function parseResolvConf(content: string): ResolvConf {
   };
 }
 
-/** The longest search domain that belongs to a Kubernetes service; "" where there is none. */
+/** The longest search domain that belongs to a Kubernetes service; "" if there is none. */
 export function longestServiceDomain(searchDomains: readonly string[]): string {
   return longestDomain(searchDomains.filter((domain) => domain.includes(".svc.")));
 }
 
 /**
- * The domain to put in front of the search list so that a VM with a subdomain resolves its peers;
- * "" where nothing is to be added. Kubernetes leaves it out of the Pod's own resolv.conf.
+ * The domain to put in front of the search list so that a VM with a subdomain can resolve its
+ * peers; "" if none is needed. Kubernetes leaves it out of the Pod's own resolv.conf.
  */
 export function domainWithSubdomain(searchDomains: readonly string[], subdomain: string): string {
   const domain = longestServiceDomain(searchDomains);

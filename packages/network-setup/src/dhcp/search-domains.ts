@@ -1,6 +1,6 @@
 import { NetworkSetupError } from "../network-setup-error.ts";
 
-/** What a DHCP option can hold in one piece; KubeVirt refuses longer search lists. */
+/** The most bytes that one DHCP option can hold; KubeVirt refuses longer search lists. */
 const maxOptionBytes = 255;
 const maxDomainLength = 253;
 
@@ -10,8 +10,8 @@ const validDomain =
 
 /**
  * The search list in the form of DHCP option 119: labels with their lengths (RFC 1035, RFC 3397),
- * without compression. Undefined where there is no domain. Throws a {@link NetworkSetupError} on a
- * domain that is not valid in lower case, and on a list that does not fit an option.
+ * without compression. Undefined if there is no domain. Throws a {@link NetworkSetupError} on an
+ * invalid domain, on one that is not lower case, and on a list that does not fit into an option.
  */
 export function encodeSearchDomains(domains: readonly string[]): Uint8Array | undefined {
   if (domains.length === 0) return undefined;
@@ -23,7 +23,9 @@ export function encodeSearchDomains(domains: readonly string[]): Uint8Array | un
   return bytes;
 }
 
-/** The longest of the domains, the closest thing to *the* domain of the Pod; "" where there is none. */
+/**
+ * The longest of the domains, which is most likely *the* domain of the Pod; "" if there is none.
+ */
 export function longestDomain(domains: readonly string[]): string {
   return domains.reduce((best, domain) => (domain.length > best.length ? domain : best), "");
 }

@@ -4,9 +4,9 @@ import { encodeSearchDomains, longestDomain } from "../dhcp/search-domains.ts";
 import { maskOf, parseCidr, parseIp } from "../ip-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
 
-/** What one guest is told about its network. */
+/** What a guest learns about its network. */
 export interface Dhcp4Config {
-  /** Only this client is answered; absent: any. */
+  /** The only client that gets an answer; absent: any. */
   readonly clientMac?: string;
   /** The guest's `address/prefix`. */
   readonly clientIp?: string;
@@ -39,13 +39,13 @@ export const optionCodes = {
   classlessRoutes: 121,
 } as const;
 
-/** The options that RFC 3942 leaves to a site, and so to the VMI. */
+/** The options that RFC 3942 leaves to a site, and here to the VMI. */
 const privateOptions = { first: 224, last: 254 };
 
 /**
- * The options that go into every answer, by code, in ascending order. A value may be longer than
- * one option holds; the packet splits it. Throws a {@link NetworkSetupError} that names the field on
- * an invalid search domain, NTP server or route. Private options outside 224 to 254 are left out.
+ * The options of every answer, by code, in ascending order. A value may be longer than one option
+ * can hold; the packet splits it. Throws a {@link NetworkSetupError} that names the field on an
+ * invalid search domain, NTP server or route. Private options outside 224 to 254 are left out.
  */
 export function dhcp4Options(config: Dhcp4Config): Map<number, Uint8Array> {
   const { clientIp, routerIp, routes = [], searchDomains, dhcpOptions = {} } = config;
@@ -74,7 +74,7 @@ function subnetMask(clientIp: string): Uint8Array {
   return maskOf(prefix, address.length);
 }
 
-/** An IPv6 address cannot be said in DHCPv4: the option stays empty, as KubeVirt's does. */
+/** DHCPv4 cannot carry an IPv6 address: the option stays empty, as in KubeVirt. */
 function ipv4(text: string): Uint8Array {
   const address = parseIp(text);
   return address?.length === 4 ? address : new Uint8Array();

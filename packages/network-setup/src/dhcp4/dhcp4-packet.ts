@@ -17,9 +17,12 @@ const maxHardwareAddress = 16;
 const magicCookie = [99, 130, 83, 99];
 const pad = 0;
 const end = 255;
-/** The longest piece of an option; a longer value goes on in another of the same code (RFC 3396). */
+/**
+ * The longest piece of an option; a longer value continues in another option with the same code
+ * (RFC 3396).
+ */
 const maxOptionBytes = 255;
-/** With IP and UDP headers 300 bytes, the smallest packet that old BOOTP clients take. */
+/** With IP and UDP headers 300 bytes, the smallest packet that old BOOTP clients accept. */
 const minPacketBytes = 272;
 
 /** Message types of option 53. */
@@ -35,8 +38,8 @@ export const messageTypes = {
 } as const;
 
 /**
- * Reads a packet; undefined where it is too short or its hardware address too long. Options that are
- * cut off end the list. The magic cookie is not looked at, as by KubeVirt.
+ * Reads a packet; undefined if it is too short or its hardware address too long. Truncated options
+ * end the list. The magic cookie is not checked, as in KubeVirt.
  */
 export function decodeDhcp4(bytes: Uint8Array): Dhcp4Packet | undefined {
   const hardwareLength = bytes[2] ?? 0;

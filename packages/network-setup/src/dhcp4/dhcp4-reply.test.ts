@@ -27,7 +27,7 @@ function option(code: number, fields: Partial<Dhcp4Config> = {}): string {
   return Buffer.from(packet?.options.get(code) ?? []).toString("hex");
 }
 
-test("DISCOVER is offered and REQUEST acknowledged, with the guest's address", () => {
+test("answers DISCOVER with an offer and REQUEST with an acknowledgement of the guest's address", () => {
   for (const [question, answer] of [
     [messageTypes.discover, messageTypes.offer],
     [messageTypes.request, messageTypes.ack],
@@ -43,7 +43,7 @@ test("DISCOVER is offered and REQUEST acknowledged, with the guest's address", (
   }
 });
 
-test("INFORM gets the options without an address or a lease", () => {
+test("answers INFORM with the options but no address or lease", () => {
   const reply = ask(messageTypes.inform);
   expect(Buffer.from(reply?.bytes ?? []).readUInt32BE(16)).toBe(0);
   expect(reply?.packet?.options.has(51)).toBe(false);
@@ -51,18 +51,18 @@ test("INFORM gets the options without an address or a lease", () => {
 });
 
 test.each([messageTypes.decline, messageTypes.release, messageTypes.offer, 99])(
-  "type %d gets no answer",
+  "does not answer type %d",
   (type) => expect(ask(type)).toBeUndefined(),
 );
 
-test("another client gets no answer; any does where no MAC is set", () => {
+test("answers only the configured MAC, or any client if none is set", () => {
   expect(ask(messageTypes.discover, {}, "02:00:00:00:00:02")).toBeUndefined();
   const { clientMac: _, ...anybody } = config;
   const respond = dhcp4Responder(anybody);
   expect(respond(dhcp4Packet("02:00:00:00:00:02", 1), nowhere)).toBeDefined();
 });
 
-test("the guest is told its network", () => {
+test("tells the guest about its network", () => {
   expect([1, 3, 6, 26, 51].map((code) => option(code))).toEqual([
     "ffffff00",
     "0a000201",
@@ -75,7 +75,7 @@ test("the guest is told its network", () => {
   expect(option(119)).toMatch(/^026e7303737663/);
 });
 
-test("routes come with the default one last", () => {
+test("sends the default route last", () => {
   const routes = [
     { gw: "10.0.0.1" },
     { dst: "10.244.0.0/16", gw: "10.0.0.1" },
@@ -84,7 +84,7 @@ test("routes come with the default one last", () => {
   expect(option(121, { routes })).toBe("100af40a000001" + "170a010200000000" + "000a000001");
 });
 
-test("the VMI's own options are sent, private ones in their range only", () => {
+test("sends the VMI's own options, private ones only in their range", () => {
   const dhcpOptions = {
     bootFileName: "boot.efi",
     tftpServerName: "tftp",
@@ -103,7 +103,7 @@ test("the VMI's own options are sent, private ones in their range only", () => {
   ]);
 });
 
-test("a value over 255 bytes is split, and the packet stays readable", () => {
+test("splits a value over 255 bytes, and the packet stays readable", () => {
   const dhcpOptions = { privateOptions: [{ option: 240, value: "v".repeat(400) }] };
   const bytes = Buffer.from(ask(messageTypes.discover, { dhcpOptions })?.bytes ?? []);
   const at = bytes.indexOf(Buffer.from([240, 255, 0x76]));
@@ -116,7 +116,7 @@ test.each([
   [{ dhcpOptions: { ntpServers: ["ntp.example"] } }, /ntpServers/],
   [{ clientMac: "nope" }, /clientMAC/],
   [{ clientIp: "10.0.0.1" }, /clientIP/],
-  [{ routes: [{ dst: "fd00::/64" }] }, /IPv4 routes only/],
-])("%j is refused when the server is made", (fields, message) => {
+  [{ routes: [{ dst: "fd00::/64" }] }, /only IPv4 routes/],
+])("rejects %j when the server is created", (fields, message) => {
   expect(() => dhcp4Responder({ ...config, ...fields })).toThrow(message);
 });

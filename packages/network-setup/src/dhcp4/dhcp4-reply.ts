@@ -4,7 +4,7 @@ import { parseMac } from "../mac-address.ts";
 import { type Dhcp4Config, dhcp4Options, optionCodes } from "./dhcp4-options.ts";
 import { type Dhcp4Packet, decodeDhcp4, encodeDhcp4Reply, messageTypes } from "./dhcp4-packet.ts";
 
-/** Where a datagram came from or goes to. */
+/** Source or destination of a datagram. */
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
@@ -16,7 +16,7 @@ export interface Dhcp4Reply {
   readonly to: Endpoint;
 }
 
-/** Answers a datagram, or undefined where it gets no answer. */
+/** Answers a datagram; undefined if it gets no answer. */
 export type Dhcp4Responder = (datagram: Uint8Array, from: Endpoint) => Dhcp4Reply | undefined;
 
 const { messageType, serverIdentifier, leaseTime } = optionCodes;
@@ -29,10 +29,10 @@ const lease = Uint8Array.of(
 );
 
 /**
- * The DHCPv4 server of one guest as a pure function: DISCOVER is offered, REQUEST acknowledged and
- * INFORM told the options, always with the one address that is the guest's. Everything else, also
- * from another MAC, gets no answer. Throws a {@link NetworkSetupError} on an invalid configuration
- * when it is made, never when it answers.
+ * The DHCPv4 server of one guest as a pure function. It offers on DISCOVER, acknowledges REQUEST
+ * and sends the options on INFORM, always with the guest's one address. Nothing else gets an
+ * answer, nor does another MAC. Throws a {@link NetworkSetupError} on an invalid configuration when
+ * it is created, never when it answers.
  */
 export function dhcp4Responder(config: Dhcp4Config): Dhcp4Responder {
   const options = [...dhcp4Options(config)];
@@ -68,14 +68,16 @@ function payloadFor(
     case messageTypes.request:
       return answer(request, messageTypes.ack, address);
     case messageTypes.inform:
-      // The client has its address already and asks for the rest: no lease (RFC 2131, 4.3.5).
+      // The client already has its address and asks for the rest: no lease (RFC 2131, 4.3.5).
       return answer(request, messageTypes.ack, noAddress);
     default:
       return undefined;
   }
 }
 
-/** A client without an address, or one that asks for it, can be reached by broadcast only. */
+/**
+ * A client without an address, or one that asks for broadcast, can only be reached by broadcast.
+ */
 function destination(request: Dhcp4Packet, from: Endpoint): Endpoint {
   const broadcast = (request.flags[0] ?? 0) >= 0x80;
   if (!broadcast && from.address !== "0.0.0.0") return from;

@@ -39,8 +39,8 @@ const headerBytes = 4;
 const optionHeaderBytes = 4;
 
 /**
- * Reads a message. Throws a {@link NetworkSetupError} where it is too short, an option is cut off, or
- * it comes from a relay: a guest has none.
+ * Reads a message. Throws a {@link NetworkSetupError} if it is too short, has a truncated option,
+ * or comes from a relay, which guests do not use.
  */
 export function decodeDhcp6(bytes: Uint8Array): Dhcp6Message {
   const type = bytes[0];
@@ -77,7 +77,7 @@ function decodeOptions(bytes: Uint8Array): Dhcp6Option[] {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const options: Dhcp6Option[] = [];
   for (let at = 0; at < view.length; ) {
-    if (at + optionHeaderBytes > view.length) throw invalid("an option is cut off");
+    if (at + optionHeaderBytes > view.length) throw invalid("an option is truncated");
     const size = view.readUInt16BE(at + 2);
     const end = at + optionHeaderBytes + size;
     if (end > view.length) throw invalid("an option is longer than the message");

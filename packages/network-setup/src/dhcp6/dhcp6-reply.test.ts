@@ -15,7 +15,7 @@ test.each([
   ["REQUEST", messageTypes6.request, false, messageTypes6.reply],
   ["RENEW", messageTypes6.renew, false, messageTypes6.reply],
   ["RELEASE", messageTypes6.release, false, messageTypes6.reply],
-])("%s is answered with the one address, under the client's identity", (_, type, rapid, answer) => {
+])("answers %s with the one address, under the client's identity", (_, type, rapid, answer) => {
   const reply = decodeDhcp6(respond(dhcp6Packet(type, { rapid })));
   expect(reply.type).toBe(answer);
   expect([...reply.transaction]).toEqual([1, 2, 3]);
@@ -34,11 +34,11 @@ test.each([
   ["from a relay", Buffer.from([12, 0, 0, 0])],
   ["without an identity", Buffer.from([1, 0, 0, 0])],
   ["an answer", dhcp6Packet(messageTypes6.reply)],
-])("a message that is %s gets no answer", (_, message) => {
+])("does not answer a message that is %s", (_, message) => {
   expect(() => respond(message)).toThrow(expect.objectContaining({ name: "NetworkSetupError" }));
 });
 
-test("an address of the other family is refused", () => {
+test("rejects an address of the other family", () => {
   expect(() =>
     dhcp6Responder({ clientIp: "10.0.0.1", serverMac: "02:00:00:00:00:00", nameservers: [] }),
   ).toThrow(/clientIP/);

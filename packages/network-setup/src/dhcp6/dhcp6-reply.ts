@@ -14,7 +14,7 @@ import {
   optionCodes6,
 } from "./dhcp6-message.ts";
 
-/** What one guest is told about its IPv6 network. */
+/** What a guest learns about its IPv6 network. */
 export interface Dhcp6Config {
   readonly clientIp: string;
   /** MAC of the link that the server listens on: its identity (DUID-LL). */
@@ -28,7 +28,7 @@ export type Dhcp6Responder = (message: Uint8Array) => Uint8Array;
 /** IAID, T1 and T2 of an identity association. */
 const ianaHeaderBytes = 12;
 
-/** What a REPLY may answer, besides a SOLICIT that asks for rapid commit. */
+/** Message types that get a REPLY, besides a SOLICIT that asks for rapid commit. */
 const repliedTypes: ReadonlySet<number> = new Set([
   messageTypes6.request,
   messageTypes6.confirm,
@@ -39,9 +39,9 @@ const repliedTypes: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * The DHCPv6 server of one guest as a pure function: it gives its one address to whoever asks, with
- * and without rapid commit. The server is told apart by namespace, so nobody else can ask. Throws a
- * {@link NetworkSetupError} on an invalid configuration when it is made.
+ * The DHCPv6 server of one guest as a pure function: it gives its one address to every client, with
+ * or without rapid commit. It serves a namespace of its own, so nobody else can ask. Throws a
+ * {@link NetworkSetupError} on an invalid configuration when it is created.
  */
 export function dhcp6Responder(config: Dhcp6Config): Dhcp6Responder {
   const address = ipv6(config.clientIp, "clientIP");
@@ -71,14 +71,15 @@ function replyType(message: Dhcp6Message): { type: number; rapid: boolean } {
     return { type: rapid ? messageTypes6.reply : messageTypes6.advertise, rapid };
   }
   if (!repliedTypes.has(message.type))
-    throw invalid(`type ${message.type} is no client's question`);
+    throw invalid(`type ${message.type} is not a request of a client`);
   return { type: messageTypes6.reply, rapid: false };
 }
 
-/** The address under the identity that the client asked for; zero where it named none. */
+/** The address under the identity that the client asked for; zero if it named none. */
 function identityAssociation(message: Dhcp6Message, address: Uint8Array): Uint8Array {
   const asked = findOption(message, optionCodes6.ianaAddress);
-  if (asked && asked.length < ianaHeaderBytes) throw invalid("its identity association is cut off");
+  if (asked && asked.length < ianaHeaderBytes)
+    throw invalid("its identity association is truncated");
   const header = Buffer.alloc(ianaHeaderBytes);
   if (asked) header.set(asked.subarray(0, 4));
   const lifetimes = Buffer.alloc(8);

@@ -11,7 +11,7 @@ import {
 } from "./netlink-message.ts";
 import { type RtNetlink, requestFlags } from "./rt-netlink.ts";
 
-/** An address and the link that has it. */
+/** An address and its link. */
 export interface KernelAddress extends PodAddress {
   readonly index: number;
 }
@@ -20,7 +20,7 @@ const types = { new: 20, delete: 21, get: 22 } as const;
 const headerBytes = 8;
 const attributes = { address: 1, local: 2, broadcast: 4, flags: 8 } as const;
 const noPrefixRoute = 0x200;
-/** Without this a new IPv6 address cannot be used for a second or two. */
+/** Without this, a new IPv6 address cannot be used for a second or two. */
 const noDuplicateCheck = 0x2;
 /** `AF_INET` and `AF_INET6`. */
 export const families = { ipv4: 2, ipv6: 10 } as const;
@@ -32,13 +32,13 @@ export function listAddresses(kernel: RtNetlink): KernelAddress[] {
   );
 }
 
-/** `EEXIST` where the link has it. */
+/** `EEXIST` if the link already has it. */
 export function addAddress(kernel: RtNetlink, index: number, address: PodAddress): void {
   const flags = requestFlags.create | requestFlags.exclusive;
   kernel.change(`add ${address.cidr}`, types.new, flags, encodeAddress(index, address));
 }
 
-/** `EADDRNOTAVAIL` where the link does not have it. */
+/** `EADDRNOTAVAIL` if the link does not have it. */
 export function deleteAddress(kernel: RtNetlink, index: number, address: PodAddress): void {
   kernel.change(`delete ${address.cidr}`, types.delete, 0, encodeAddress(index, address));
 }
@@ -66,9 +66,9 @@ function header(family: number, prefix: number, scope: number, index: number): B
   return bytes;
 }
 
-/** Reads one address. Throws a `NetworkSetupError` where the message is cut off. */
+/** Reads one address. Throws a `NetworkSetupError` if the message is truncated. */
 export function decodeAddress(body: Buffer): KernelAddress {
-  if (body.length < headerBytes) throw malformed("an address is cut off");
+  if (body.length < headerBytes) throw malformed("an address is truncated");
   const found = decodeAttributes(body.subarray(headerBytes));
   const ip = found.get(attributes.local) ?? found.get(attributes.address);
   if (ip?.length !== 4 && ip?.length !== 16) throw malformed("an address has no bytes");

@@ -20,16 +20,16 @@ export interface KernelLink {
   readonly type: string;
   readonly mac: string;
   readonly mtu: number;
-  /** Administrative: somebody set it up. */
+  /** The administrative state: whether the link was set up. */
   readonly up: boolean;
   /** Operational. */
   readonly state: string;
   readonly master: number | undefined;
-  /** Whether a bridge learns addresses from it; undefined where it is no port. */
+  /** Whether a bridge learns addresses from it; undefined if it is not a port. */
   readonly learning: boolean | undefined;
 }
 
-/** What of a link is changed. */
+/** Properties of a link to change. */
 export interface LinkChange {
   readonly name?: string;
   readonly mac?: string;
@@ -64,7 +64,7 @@ export function listLinks(kernel: RtNetlink): KernelLink[] {
   return links.sort((a, b) => a.index - b.index);
 }
 
-/** The link with this index, else with this name; undefined where there is none. */
+/** The link with this index, else with this name; undefined if there is none. */
 export function findLink(
   kernel: RtNetlink,
   { name, index }: { readonly name: string; readonly index?: number },
@@ -75,7 +75,7 @@ export function findLink(
   return found && decodeLink(found);
 }
 
-/** Makes a link of a kind that needs no parameters. `EEXIST` where the name is taken. */
+/** Creates a link of a kind that needs no parameters. `EEXIST` if the name is taken. */
 export function addLink(kernel: RtNetlink, name: string, kind: string): void {
   const body = encodeAttributes([
     [attributes.name, text(name)],
@@ -102,7 +102,7 @@ export function setLink(kernel: RtNetlink, index: number, name: string, change: 
   kernel.change(`change ${name} (${Object.keys(change).join(", ")})`, types.new, 0, body);
 }
 
-/** Whether a bridge shall learn addresses from this port. */
+/** Whether a bridge should learn addresses from this port. */
 export function setLearning(kernel: RtNetlink, index: number, name: string, on: boolean): void {
   const setting = nested(attributes.protocolInfo, [[portLearning, Buffer.from([on ? 1 : 0])]]);
   const body = [header({ index, family: bridgeFamily }), encodeAttributes([setting])];
@@ -123,9 +123,9 @@ function header(fields: {
   return bytes;
 }
 
-/** Reads one link. Throws a `NetworkSetupError` where the message is cut off. */
+/** Reads one link. Throws a `NetworkSetupError` if the message is truncated. */
 export function decodeLink(body: Buffer): KernelLink {
-  if (body.length < headerBytes) throw malformed("a link is cut off");
+  if (body.length < headerBytes) throw malformed("a link is truncated");
   const found = decodeAttributes(body.subarray(headerBytes));
   const details = decodeAttributes(found.get(attributes.info) ?? Buffer.alloc(0));
   return {

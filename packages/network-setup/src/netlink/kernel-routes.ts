@@ -13,12 +13,12 @@ import {
 } from "./netlink-message.ts";
 import { type RtNetlink, requestFlags } from "./rt-netlink.ts";
 
-/** A route and the link that it leaves by. */
+/** A route and its outgoing link. */
 export interface KernelRoute extends PodRoute {
   readonly index: number;
 }
 
-/** A neighbour and the link that it is on. */
+/** A neighbour and its link. */
 export interface KernelNeighbour extends PodNeighbour {
   readonly index: number;
 }
@@ -31,7 +31,7 @@ const neighbour = { address: 1, mac: 2 } as const;
 const mainTable = 254;
 const unicast = 1;
 const onLinkFlag = 4;
-/** Copies that the kernel makes of routes, one per destination. */
+/** Copies of routes that the kernel creates, one per destination. */
 const clonedFlag = 0x200;
 const permanent = 0x80;
 const bootProtocol = 3;
@@ -73,9 +73,9 @@ function encodeRoute(index: number, route: PodRoute): Buffer {
   return Buffer.concat([header, encodeAttributes(list)]);
 }
 
-/** Reads one route; none where it is of another table or kind. Throws where it is cut off. */
+/** Reads one route; none if it belongs to another table or kind. Throws if it is truncated. */
 export function decodeRoute(body: Buffer): readonly KernelRoute[] {
-  if (body.length < headerBytes) throw malformed("a route is cut off");
+  if (body.length < headerBytes) throw malformed("a route is truncated");
   const flags = body.readUInt32LE(8);
   const found = decodeAttributes(body.subarray(headerBytes));
   const index = readU32(found.get(attributes.out));
@@ -101,7 +101,7 @@ export function decodeRoute(body: Buffer): readonly KernelRoute[] {
   ];
 }
 
-/** The neighbours that somebody set by hand; those that were learned come and go. */
+/** The neighbours that were set by hand; learned ones come and go. */
 export function listNeighbours(kernel: RtNetlink): KernelNeighbour[] {
   const bodies = kernel.dump("list neighbours", neighbourTypes.get, Buffer.alloc(headerBytes));
   return bodies.flatMap(decodeNeighbour);
@@ -127,9 +127,9 @@ export function addNeighbour(kernel: RtNetlink, index: number, entry: PodNeighbo
   );
 }
 
-/** Reads one neighbour; none where it was learned. Throws where it is cut off. */
+/** Reads one neighbour; none if it was learned. Throws if it is truncated. */
 export function decodeNeighbour(body: Buffer): readonly KernelNeighbour[] {
-  if (body.length < headerBytes) throw malformed("a neighbour is cut off");
+  if (body.length < headerBytes) throw malformed("a neighbour is truncated");
   const found = decodeAttributes(body.subarray(headerBytes));
   const address = addressOf(found.get(neighbour.address));
   const mac = found.get(neighbour.mac);

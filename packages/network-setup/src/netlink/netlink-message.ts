@@ -13,11 +13,14 @@ export interface NetlinkMessage {
 
 const headerBytes = 16;
 const attributeHeaderBytes = 4;
-/** The upper bits say "nested" and "big-endian". */
+/** The upper bits mean "nested" and "big-endian". */
 const typeMask = 0x3fff;
 const nestedFlag = 0x8000;
 
-/** A request: length, type, flags, sequence, sender 0, then the body. All little-endian, as the host is. */
+/**
+ * A request: length, type, flags, sequence, sender 0, then the body. All little-endian, like the
+ * host.
+ */
 export function encodeMessage(type: number, flags: number, sequence: number, body: Buffer): Buffer {
   const message = Buffer.alloc(headerBytes + body.length);
   message.writeUInt32LE(message.length, 0);
@@ -28,13 +31,17 @@ export function encodeMessage(type: number, flags: number, sequence: number, bod
   return message;
 }
 
-/** The messages in what was received. Throws a {@link NetworkSetupError} where a length makes no sense. */
+/**
+ * The messages in the received bytes. Throws a {@link NetworkSetupError} on a length that makes no
+ * sense.
+ */
 export function decodeMessages(bytes: Buffer): NetlinkMessage[] {
   const messages: NetlinkMessage[] = [];
   for (let at = 0; at < bytes.length; ) {
-    if (at + headerBytes > bytes.length) throw malformed("a message's header is cut off");
+    if (at + headerBytes > bytes.length) throw malformed("a message's header is truncated");
     const length = bytes.readUInt32LE(at);
-    if (length < headerBytes || at + length > bytes.length) throw malformed("a message is cut off");
+    if (length < headerBytes || at + length > bytes.length)
+      throw malformed("a message is truncated");
     messages.push({
       type: bytes.readUInt16LE(at + 4),
       flags: bytes.readUInt16LE(at + 6),
@@ -46,7 +53,7 @@ export function decodeMessages(bytes: Buffer): NetlinkMessage[] {
   return messages;
 }
 
-/** Attributes as the kernel takes them. */
+/** Encodes attributes for the kernel. */
 export function encodeAttributes(attributes: readonly Attribute[]): Buffer {
   return Buffer.concat(
     attributes.map(([type, value]) => {
@@ -65,13 +72,16 @@ export function nested(type: number, attributes: readonly Attribute[]): Attribut
   return [type | nestedFlag, encodeAttributes(attributes)];
 }
 
-/** Attributes by number; the later of two wins. Throws a {@link NetworkSetupError} where one is cut off. */
+/**
+ * Attributes by number; the later of two wins. Throws a {@link NetworkSetupError} if one is
+ * truncated.
+ */
 export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
   const attributes = new Map<number, Buffer>();
   for (let at = 0; at + attributeHeaderBytes <= bytes.length; ) {
     const length = bytes.readUInt16LE(at);
     if (length < attributeHeaderBytes || at + length > bytes.length) {
-      throw malformed("an attribute is cut off");
+      throw malformed("an attribute is truncated");
     }
     const type = bytes.readUInt16LE(at + 2) & typeMask;
     attributes.set(type, bytes.subarray(at + attributeHeaderBytes, at + length));
@@ -80,26 +90,26 @@ export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
   return attributes;
 }
 
-/** A number as a value of four bytes. */
+/** A number as a four-byte value. */
 export function u32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32LE(value, 0);
   return bytes;
 }
 
-/** Text with the NUL that the kernel ends it with. */
+/** Text with the terminating NUL that the kernel expects. */
 export function text(value: string): Buffer {
   return Buffer.from(`${value}\0`, "latin1");
 }
 
-/** The text of a value, up to its NUL; `""` where there is none. */
+/** The text of a value, up to its NUL; `""` if there is none. */
 export function readText(value: Buffer | undefined): string {
   if (!value) return "";
   const end = value.indexOf(0);
   return value.toString("latin1", 0, end < 0 ? value.length : end);
 }
 
-/** The number of a value of four bytes; undefined where it is missing or shorter. */
+/** The number in a four-byte value; undefined if it is missing or shorter. */
 export function readU32(value: Buffer | undefined): number | undefined {
   return value && value.length >= 4 ? value.readUInt32LE(0) : undefined;
 }
@@ -108,7 +118,7 @@ function aligned(length: number): number {
   return (length + 3) & ~3;
 }
 
-/** The kernel, or somebody in its place, said what makes no sense. */
+/** The error for an answer of the kernel, or of an impostor, that makes no sense. */
 export function malformed(what: string): NetworkSetupError {
   const message = `the kernel's answer makes no sense: ${what}`;
   return new NetworkSetupError("NETWORK_MESSAGE_INVALID", message);

@@ -30,19 +30,21 @@ const errorNames: ReadonlyMap<number, string> = new Map(
 );
 
 /**
- * A conversation with the kernel about the links, addresses and routes of one network namespace: that
- * of the socket. The kernel answers inside `send`, so nothing here waits.
+ * A conversation with the kernel about the links, addresses and routes of the socket's network
+ * namespace. The kernel answers inside `send`, so nothing here waits.
  */
 export class RtNetlink implements Disposable {
   readonly #socket: OwnedFd;
   #sequence = 0;
 
-  /** Takes the socket over: it is closed with this object. */
+  /** Takes over the socket, and closes it when it is closed itself. */
   constructor(socket: OwnedFd) {
     this.#socket = socket;
   }
 
-  /** Asks for a change; throws a {@link NetworkSetupError} with the kernel's reason where it refuses. */
+  /**
+   * Asks for a change; throws a {@link NetworkSetupError} with the kernel's reason if it refuses.
+   */
   change(what: string, kind: number, flags: number, body: Buffer): void {
     this.#send(kind, flags | requestFlags.request | requestFlags.acknowledge, body);
     let answer: NetlinkMessage | undefined;
@@ -50,7 +52,7 @@ export class RtNetlink implements Disposable {
     checkError(answer, what);
   }
 
-  /** Asks for one object; undefined where there is none. */
+  /** Asks for one object; undefined if there is none. */
   get(what: string, type: number, body: Buffer): Buffer | undefined {
     this.#send(type, requestFlags.request, body);
     for (const message of this.#receive()) {
@@ -61,7 +63,7 @@ export class RtNetlink implements Disposable {
     throw malformed(`${what} was not answered`);
   }
 
-  /** All objects of a kind. Begins again where they changed on the way, a few times. */
+  /** All objects of a kind. Starts again, a few times, if they change meanwhile. */
   dump(what: string, type: number, body: Buffer): Buffer[] {
     for (let attempt = 1; ; attempt++) {
       const { bodies, interrupted } = this.#dumpOnce(what, type, body);
@@ -92,7 +94,7 @@ export class RtNetlink implements Disposable {
     sendDatagram(this.#socket, encodeMessage(type, flags, this.#sequence, body));
   }
 
-  /** The next messages that answer the last request; what is left of an earlier one is passed over. */
+  /** The next messages that answer the last request; messages for earlier requests are skipped. */
   #receive(): NetlinkMessage[] {
     for (;;) {
       const datagram = receiveDatagram(this.#socket, { maxBytes: maxAnswerBytes });
@@ -104,7 +106,7 @@ export class RtNetlink implements Disposable {
   }
 }
 
-/** Whether the kernel refused with this error, as `EEXIST`. */
+/** Whether the kernel refused with this error, such as `EEXIST`. */
 export function isRefusal(error: unknown, ...names: readonly string[]): boolean {
   return error instanceof KernelRefusal && names.includes(error.errno);
 }
@@ -120,7 +122,7 @@ class KernelRefusal extends NetworkSetupError {
 }
 
 function errorNumber({ body }: NetlinkMessage): number {
-  if (body.length < 4) throw malformed("an error is cut off");
+  if (body.length < 4) throw malformed("an error is truncated");
   return -body.readInt32LE(0);
 }
 
@@ -134,13 +136,13 @@ function checkError(message: NetlinkMessage, what: string): void {
   throw new KernelRefusal(what, errorNames.get(number) ?? `E${number}`, reasonOf(message));
 }
 
-/** Newer kernels say why in words: after the number and the request's header. */
+/** Newer kernels give the reason in words, after the number and the request's header. */
 function reasonOf({ body }: NetlinkMessage): string {
   const reasonText = 1;
   try {
     return readText(decodeAttributes(body.subarray(20)).get(reasonText));
   } catch {
-    // The number of the error is told in any case.
+    // The error number is reported in any case.
     return "";
   }
 }

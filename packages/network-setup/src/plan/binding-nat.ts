@@ -8,13 +8,16 @@ import { addressesOf, globalAddress, ipOf } from "./pod-nic.ts";
 
 const istioAnnotation = "sidecar.istio.io/inject";
 
-/** What of the cluster decides about the NAT. */
+/** The cluster settings that affect the NAT. */
 export interface NatOptions {
-  /** Whether `portRanges` of an interface counts (a feature gate). */
+  /** Whether `portRanges` of an interface is used (a feature gate). */
   readonly portRanges?: boolean;
 }
 
-/** The NAT of the first masquerade binding, for each family that its Pod interface has; there is no other. */
+/**
+ * The NAT of the first masquerade binding, for each family of its Pod interface; there is no other
+ * NAT.
+ */
 export function bindingNat(
   vmi: VirtualMachineInstance,
   bindings: readonly Binding[],

@@ -21,11 +21,11 @@ export type BindingKind =
   | "masquerade"
   | "passt"
   | "sriov"
-  /** A plugin that wants bridge and TAP as the bridge binding makes them, without DHCP. */
+  /** A plugin that needs bridge and TAP like the bridge binding, without DHCP. */
   | "managedTap"
   /** A plugin that does its own wiring. */
   | "plugin"
-  /** None that this release knows: an error once it is to be wired. */
+  /** No binding, or an unknown one: an error as soon as it is to be wired. */
   | "unknown";
 
 /** An interface of the guest, its network, and the Pod's interface behind it. */
@@ -33,17 +33,17 @@ export interface Binding {
   readonly kind: BindingKind;
   readonly iface: Interface;
   readonly network: Network;
-  /** Its place among the interfaces that are wired together. */
+  /** Its position among the interfaces that are wired together. */
   readonly position: number;
   readonly podInterface: string;
-  /** The Pod's interface; undefined where it is not there. */
+  /** The Pod's interface; undefined if it is not there. */
   readonly nic: PodNic | undefined;
   readonly status: VirtualMachineInstanceNetworkInterface | undefined;
 }
 
 /**
- * Finds what belongs together. Throws a {@link NetworkSetupError} on a network without an interface,
- * and on two of one name.
+ * Matches networks, guest interfaces and Pod interfaces. Throws a {@link NetworkSetupError} on a
+ * network without an interface, and on two with the same name.
  */
 export function bindings(
   vmi: VirtualMachineInstance,
@@ -95,7 +95,9 @@ function bindingKind(iface: Interface, plugins: BindingPlugins): BindingKind {
   return "unknown";
 }
 
-/** Names as this Pod has them: ordinal if one of its links is; the status knows the primary one. */
+/**
+ * Interface names in this Pod: ordinal if one of its links is; the status knows the primary one.
+ */
 function podInterfaceNames(
   vmi: VirtualMachineInstance,
   networks: readonly Network[],

@@ -10,7 +10,7 @@ test.each([
   [{ spec: { networks: [null] } }, "spec.networks[0]"],
   [{ spec: { domain: { devices: { interfaces: {} } } } }, "spec.domain.devices.interfaces"],
   [{ status: { interfaces: ["x"] } }, "status.interfaces[0]"],
-])("%j is refused with the field's name", (vmi, path) => {
+])("rejects %j and names the field", (vmi, path) => {
   try {
     planBinding(vmi as unknown as VirtualMachineInstance, [podNic()]);
     expect.unreachable();
@@ -20,7 +20,7 @@ test.each([
 });
 
 test.each([{}, { spec: null }, { spec: { networks: null, domain: { devices: {} } }, status: {} }])(
-  "%j has nothing to wire",
+  "finds nothing to wire in %j",
   (vmi) => {
     const plan = planBinding(vmi as unknown as VirtualMachineInstance, []);
     expect(plan).toEqual({ bindings: [], steps: [] });

@@ -6,12 +6,13 @@ import {
 } from "@virtkit/api/schema";
 import { NetworkSetupError } from "../network-setup-error.ts";
 
-/** The parts of a VMI that are read here. */
+/** The parts of a VMI that this package reads. */
 const parts = /^(spec\.networks|spec\.domain\.devices\.interfaces|status\.interfaces)\b/;
 
 /**
- * Checks that the parts of a VMI that are read here have their shape; admission has done so for VMIs
- * of a cluster, and files come from anywhere. Throws a {@link NetworkSetupError} with the field.
+ * Checks the shape of the parts of a VMI that this package reads. Admission has done so for VMIs
+ * from a cluster, but files may come from anywhere. Throws a {@link NetworkSetupError} with the
+ * field.
  */
 export function checkSpec(vmi: VirtualMachineInstance): void {
   const problem = shapeProblem(VirtualMachineInstanceSchema, vmi, ({ path }) =>

@@ -5,8 +5,8 @@ import { NetworkSetupError } from "../network-setup-error.ts";
 const maxNameLength = 15;
 
 /**
- * The names that go with a Pod interface. Throws a {@link NetworkSetupError} where the kernel would refuse
- * one of them: over 15 characters, or with a character that has a meaning elsewhere.
+ * The link names that belong to a Pod interface. Throws a {@link NetworkSetupError} if the kernel
+ * would refuse one of them: over 15 characters, or with a character that has a meaning elsewhere.
  */
 export function checkedLinkNames(podInterface: string, network: Network): LinkNames {
   const names = linkNames(podInterface, network);

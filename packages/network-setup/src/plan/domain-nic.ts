@@ -3,13 +3,13 @@ import type { Interface, Network } from "@virtkit/api/schema";
 import { parseMac } from "../mac-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
 
-/** What the domain's XML says of an interface that is attached by a TAP. */
+/** The part of the domain's XML for an interface that is attached by a TAP. */
 export interface DomainNic {
   /** The VMI's interface. */
   readonly name: string;
   readonly mac: string;
   readonly mtu: number;
-  /** The device that QEMU opens; it exists, so libvirt must not manage it. */
+  /** The device that QEMU opens; it exists already, so libvirt must not manage it. */
   readonly target: string;
 }
 
@@ -21,9 +21,10 @@ export interface WiredLink {
 }
 
 /**
- * What the domain needs to know of an interface, from the links of the wired namespace. The MAC is the
- * spec's, else that of the Pod's interface, so that a target of a migration must get the source's
- * from the CNI. Throws a {@link NetworkSetupError} where the link is missing or the spec's MAC is none.
+ * What the domain needs to know about an interface, from the links of the wired namespace. The MAC
+ * comes from the spec, or from the Pod's interface; for a migration, the CNI must therefore give
+ * the target the MAC of the source. Throws a {@link NetworkSetupError} if the link is missing or
+ * the spec's MAC is invalid.
  */
 export function domainNic(
   iface: Interface,
@@ -32,7 +33,7 @@ export function domainNic(
   target: string | undefined,
 ): DomainNic {
   if (!link || target === undefined) {
-    const message = `the Pod has no link for network ${network.name}; the plugin that binds it must make one`;
+    const message = `the Pod has no link for network ${network.name}; the plugin that binds it must create one`;
     throw new NetworkSetupError("NETWORK_POD_LINK_MISSING", message, { path: network.name });
   }
   const mac = iface.macAddress

@@ -11,11 +11,11 @@ import { parseMac } from "../mac-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
 import { globalAddress, ipOf, type PodNic } from "./pod-nic.ts";
 
-/** What a guest's DHCP servers are configured with; `""` where a family or a field is not used. */
+/** Configuration of a guest's DHCP servers; `""` for a family or a field that is not used. */
 export interface GuestDhcp {
-  /** The Pod's interface that it stands for. */
+  /** The Pod's interface that the guest's interface stands for. */
   readonly name: string;
-  /** The only client that is answered; `""`: any, since there is only one. */
+  /** The only client that gets an answer; `""` means any, because there is only one. */
   readonly mac: string;
   readonly mtu: number;
   readonly ip: string;
@@ -26,21 +26,21 @@ export interface GuestDhcp {
   readonly serverIpv6: string;
   readonly routes: readonly Route[];
   readonly subdomain: string;
-  /** The Pod has no IPv4 address to hand on: nothing is served. */
+  /** The Pod has no IPv4 address to pass on: nothing is served. */
   readonly disabled: boolean;
 }
 
 /** The destination of the default route. */
 const anywhere = "0.0.0.0/0";
 
-/** What the Pod's interface was, for the guest that takes its place. */
+/** The Pod's former interface, for the guest that takes its place. */
 export type BridgeLease = Pick<GuestDhcp, "ip" | "mac" | "gateway" | "routes" | "disabled">;
 
 /**
  * What the guest of a bridge binding inherits: address, routes and MAC of the Pod's interface. The
- * MAC is the spec's, else the status's (the one that the source of a migration had), else the
- * interface's own. Throws a {@link NetworkSetupError} where the interface has an address and no route,
- * or where the MAC is none.
+ * MAC comes from the spec, else from the status (the MAC at the source of a migration), else from
+ * the interface itself. Throws a {@link NetworkSetupError} if the interface has an address but no
+ * route, or if the MAC is invalid.
  */
 export function bridgeLease(
   nic: PodNic,
@@ -55,7 +55,7 @@ export function bridgeLease(
   );
   const [first] = routes;
   if (!first) {
-    const message = `${nic.name} has the address ${ip} and no IPv4 route; the guest would have no gateway: give the network one, or no address`;
+    const message = `${nic.name} has the address ${ip} but no IPv4 route, so the guest would have no gateway; give the network a route, or no address`;
     throw new NetworkSetupError("NETWORK_ROUTE_MISSING", message, { path: nic.name });
   }
   const local = networkOf(ip);
@@ -103,7 +103,7 @@ export function masqueradeDhcp(nic: PodNic, network: PodNetwork, subdomain: stri
   return { ...config, ...addresses, mac: "", routes: [], disabled: false };
 }
 
-/** The address that DHCP is served from on the bridge of the interface at this place of the list. */
+/** The address that serves DHCP on the bridge of the interface at this position. */
 export function bridgeServerAddress(position: number): string {
   return `169.254.75.1${position}/32`;
 }

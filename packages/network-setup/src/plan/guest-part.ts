@@ -26,16 +26,19 @@ export interface GuestServers {
   readonly options?: DHCPOptions;
 }
 
-/** What the launcher needs of one wired network. */
+/** What the launcher needs for one wired network. */
 export interface GuestPart {
   /** The link of the Pod that stands for the network. */
   readonly podInterface: string;
   readonly domain: DomainNic;
-  /** Absent where the guest has no servers on this network, or nobody noted what a bridged guest inherits. */
+  /**
+   * Absent if the guest has no servers on this network, or if it is not recorded what a bridged
+   * guest inherits.
+   */
   readonly dhcp?: GuestServers;
 }
 
-/** A Pod whose networks are wired. */
+/** A Pod with wired networks. */
 export interface WiredPod {
   readonly links: readonly PredictedLink[];
   /** What bridged guests inherit, by the Pod's interface. */
@@ -43,8 +46,8 @@ export interface WiredPod {
 }
 
 /**
- * The domain's part and the servers of one network; undefined where QEMU gets no TAP for it. Throws a
- * `NetworkSetupError` where the Pod's link is missing or the spec's MAC is none.
+ * The domain's part and the servers of one network; undefined if QEMU gets no TAP for it. Throws a
+ * `NetworkSetupError` if the Pod's link is missing or the spec's MAC is invalid.
  */
 export function guestPart(
   vmi: VirtualMachineInstance,
@@ -87,7 +90,10 @@ function serversOf(
   return undefined;
 }
 
-/** An interface's place in the spec: a bridge that is plugged later has a server address of its own. */
+/**
+ * An interface's position in the spec: a bridge that is plugged in later has its own server
+ * address.
+ */
 export function placeInSpec(vmi: VirtualMachineInstance, name: string): number {
   return interfacesOf(vmi.spec).findIndex((iface) => iface.name === name);
 }

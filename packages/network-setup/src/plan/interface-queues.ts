@@ -6,8 +6,8 @@ import type { Interface, VirtualMachineInstance } from "@virtkit/api/schema";
 const maxQueues = 256;
 
 /**
- * Queues of an interface's TAP; 0 says one queue, as KubeVirt writes it. A domain that runs keeps the
- * number that it was started with, also on the target of its migration.
+ * Queues of an interface's TAP; 0 means one queue, as in KubeVirt. A running domain keeps the
+ * number that it was started with, also on the target of a migration.
  */
 export function interfaceQueues(vmi: VirtualMachineInstance, iface: Interface): number {
   const model = iface.model ?? "";

@@ -3,13 +3,13 @@ import type { LinkRef, Mac, Operation, Step } from "./operation.ts";
 import type { PodNic } from "./pod-nic.ts";
 import type { WantedLink } from "./wanted-links.ts";
 
-/** The kernel's kinds of the links that we make. */
+/** The kernel's kinds of the links that we create. */
 const types = { bridge: "bridge", tap: "tap", placeholder: "dummy", port: undefined } as const;
 
 /**
- * The steps that turn the links of a namespace into the wanted ones, each with its undo. Pure: what
- * is there is an argument. Throws a {@link NetworkSetupError} where a link of a wanted name is of
- * another kind.
+ * The steps that turn the links of a namespace into the wanted ones, each with its undo. Pure: the
+ * present links are an argument. Throws a {@link NetworkSetupError} if a link with a wanted name is
+ * of another kind.
  */
 export function linkSteps(nics: readonly PodNic[], links: readonly WantedLink[]): readonly Step[] {
   const steps: Step[] = [];
@@ -40,7 +40,7 @@ function stepsFor(link: WantedLink, found: PodNic | undefined, nics: readonly Po
   return settings(link, found, step);
 }
 
-/** The MAC of a link that is there already is known; that of one to be made is not. */
+/** The MAC of an existing link is known; that of a new one is not. */
 function resolved(link: WantedLink, nics: readonly PodNic[]): WantedLink {
   const { mac } = link;
   if (mac === undefined || typeof mac === "string") return link;
@@ -62,13 +62,13 @@ function creation(link: WantedLink): Operation {
       return { kind: "addTap", link: ref, mtu: link.mtu ?? 0, queues, owner, labelOf };
     }
     case "port": {
-      const message = `the Pod has no interface to become ${link.name}; has the CNI run?`;
+      const message = `the Pod has no interface to become ${link.name}; check whether the CNI has run`;
       throw new NetworkSetupError("NETWORK_POD_LINK_MISSING", message, { path: link.name });
     }
   }
 }
 
-/** Everything about a link but its existence, in an order that the kernel accepts. */
+/** Everything about a link except its existence, in an order that the kernel accepts. */
 function settings(link: WantedLink, found: PodNic | undefined, step: MakeStep): Step[] {
   const before: LinkRef = found ? { name: found.name, index: found.index } : { name: link.name };
   const ref: LinkRef = { ...before, name: link.name };
@@ -117,7 +117,7 @@ function attributes(
   if (link.mac && !sameMac(link.mac, found)) {
     steps.push(step({ kind: "setMac", link: ref, mac: link.mac }, ...macUndo));
   }
-  // A TAP gets its MTU when it is made.
+  // A TAP gets its MTU when it is created.
   if (link.mtu && link.mtu !== found?.mtu && !(link.role === "tap" && !found)) {
     const undo: Operation[] = found ? [{ kind: "setMtu", link: ref, mtu: found.mtu }] : [];
     steps.push(step({ kind: "setMtu", link: ref, mtu: link.mtu }, ...undo));
@@ -130,9 +130,9 @@ function attributes(
 }
 
 /**
- * Every address goes and the wanted ones come. The kernel keeps the order in which addresses came,
- * and the first of a network is the one that the Pod speaks from: so the undo takes all off and puts
- * them back in their order.
+ * Removes all addresses and adds the wanted ones. The kernel keeps the order in which addresses
+ * were added, and the Pod sends from the first one of a network. So the undo removes all of them
+ * and adds them again in their order.
  */
 function addressSteps(
   link: WantedLink,
@@ -159,6 +159,6 @@ function sameMac(mac: Mac, found: PodNic | undefined): boolean {
 }
 
 function typeConflict(link: WantedLink, found: PodNic, type: string): NetworkSetupError {
-  const message = `the link ${link.name} is there and is a ${found.type}, not a ${type}; remove it`;
+  const message = `the link ${link.name} exists and is a ${found.type}, not a ${type}; remove it`;
   return new NetworkSetupError("NETWORK_LINK_CONFLICT", message, { path: link.name });
 }

@@ -2,7 +2,7 @@ import type { Interface } from "@virtkit/api/schema";
 
 export type NatFamily = "ip" | "ip6";
 
-/** What a packet must have for a rule to apply. */
+/** Conditions of a rule. */
 export type NatMatch =
   | { readonly kind: "interface"; readonly direction: "in" | "out"; readonly name: string }
   | {
@@ -18,7 +18,7 @@ export type NatMatch =
       readonly is: number | readonly number[] | { readonly first: number; readonly last: number };
     };
 
-/** What then happens to it. */
+/** What happens to a matching packet. */
 export type NatVerdict =
   | { readonly kind: "masquerade" | "return" }
   | { readonly kind: "jump"; readonly chain: NatChain }
@@ -30,13 +30,13 @@ export interface NatRule {
   readonly verdict: NatVerdict;
 }
 
-/** The rules of one family: all of what we put into its table `nat`. */
+/** The rules of one family: everything that we put into its `nat` table. */
 export interface NatTable {
   readonly family: NatFamily;
   readonly rules: readonly NatRule[];
 }
 
-/** Our chains, in the order in which they are made; those with a hook see every packet. */
+/** Our chains, in the order in which they are created; those with a hook see every packet. */
 export const natChains: Readonly<
   Record<NatChain, { readonly hook: string; readonly priority: number } | undefined>
 > = {
@@ -56,36 +56,37 @@ export type NatChain =
   | "KUBEVIRT_PREINBOUND"
   | "KUBEVIRT_POSTINBOUND";
 
-/** Ports of istio's Envoy: what is for it must not go to the guest. */
+/** Ports of istio's Envoy: packets to them must not go to the guest. */
 const envoyPorts = [15000, 15001, 15004, 15006, 15008, 15009, 15020, 15021, 15053, 15090];
-/** Ports that go around Envoy: SSH. */
+/** Ports that bypass Envoy: SSH. */
 const unproxiedPorts = [22];
 /** Envoy's own source address. */
 const envoyLoopback = "127.0.0.6";
-/** Where libvirt of a launcher without unix migration listens: direct and block migration. */
+/** Where libvirt listens in a launcher without unix migration: direct and block migration. */
 const migrationPorts = [49152, 49153];
 
-/** What the NAT of one family is made from. */
+/** The input for the NAT of one family. */
 export interface NatInput {
   readonly family: NatFamily;
   readonly podInterface: string;
   readonly bridge: string;
   readonly gateway: string;
   readonly guest: string;
-  /** The Pod's own address, which istio lets the Pod reach its guest by. */
+  /** The Pod's own address, by which istio lets the Pod reach its guest. */
   readonly podAddress: string | undefined;
   readonly iface: Interface;
   readonly istio: boolean;
-  /** Whether migrations of this VMI come in by TCP ports. */
+  /** Whether migrations of this VMI arrive on TCP ports. */
   readonly tcpMigration: boolean;
-  /** Whether `portRanges` counts. */
+  /** Whether `portRanges` is used. */
   readonly portRanges: boolean;
 }
 
 /**
- * The NAT between Pod and guest for one IP family. Without a list of ports everything that comes in
- * at the Pod's interface goes to the guest; with one, only that. What the Pod sends to its own
- * loopback goes to the guest as well, and comes from the gateway so that the answer finds back.
+ * The NAT between Pod and guest for one IP family. Without a list of ports, everything that arrives
+ * at the Pod's interface goes to the guest; with a list, only those ports. What the Pod sends to
+ * its own loopback also goes to the guest, with the gateway as its source so that the answer finds
+ * its way back.
  */
 export function natTable(input: NatInput): NatTable {
   const wanted = wantedPorts(input);
@@ -164,7 +165,7 @@ function covers(is: WantedPorts["is"], port: number): boolean {
   return typeof is === "number" ? is === port : is.first <= port && port <= is.last;
 }
 
-/** Lets these ports of the Pod's loopback alone. */
+/** Leaves these ports of the Pod's loopback alone. */
 function exempt({ family }: NatInput, ports: readonly number[]): NatRule[] {
   const matches = [{ kind: "port", protocol: "tcp", is: ports } as const, source(loopback(family))];
   return [

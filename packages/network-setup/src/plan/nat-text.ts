@@ -6,7 +6,7 @@ import {
   natChains,
 } from "./nat-rules.ts";
 
-/** The commands of `nft` that make a table as it is wanted, one by one, for people. */
+/** The `nft` commands that create a table, one by one, for people. */
 export function natCommands({ family, rules }: NatTable): readonly string[] {
   const table = `${family} nat`;
   return [

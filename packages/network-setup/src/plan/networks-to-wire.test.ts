@@ -12,12 +12,12 @@ const vmi = sampleVmi([
 const names = (...args: Parameters<typeof networksToWire>): string[] =>
   networksToWire(...args).map(({ name }) => name);
 
-test("at the start all that are present; on a target all", () => {
+test("selects all present networks at the start, and all on a target", () => {
   expect(names(vmi, "startup")).toEqual(["default", "new"]);
   expect(names(vmi, "migrationTarget")).toEqual(["default", "new", "old"]);
 });
 
-test("live, what the Pod has and the domain has not, and what is to go and has left the domain", () => {
+test("selects live what the domain still lacks, and what is to go and has left the domain", () => {
   const live = (sources: Record<string, string>): string[] => {
     const interfaces = Object.entries(sources).map(([name, infoSource]) => ({ name, infoSource }));
     return names({ ...vmi, status: { ...vmi.status, interfaces } }, "liveUpdate");
@@ -30,7 +30,7 @@ test("live, what the Pod has and the domain has not, and what is to go and has l
   expect(live({ default: "domain" })).toEqual([]);
 });
 
-test("queues follow the vCPUs, and a running domain keeps its own", () => {
+test("queues follow the vCPUs, and a running domain keeps its own number", () => {
   const iface = { name: "default", masquerade: {} };
   const many = sampleVmi([iface]);
   const spec = {
@@ -62,7 +62,7 @@ test("a migration's target gives a bridged guest the MAC and the address of the 
   expect(target.bindings[0]?.dhcp?.config).toEqual(lease);
 });
 
-test("behind masquerade the guest's address is the same on every node", () => {
+test("behind masquerade, the guest's address is the same on every node", () => {
   const guest = sampleVmi([{ name: "default", masquerade: {}, macAddress: "02:00:00:00:00:07" }]);
   const on = (cidr: string): unknown => {
     const [binding] = planBinding(guest, [podNic({ addresses: [{ cidr }] })]).bindings;

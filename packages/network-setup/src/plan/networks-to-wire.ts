@@ -6,13 +6,13 @@ import type {
   VirtualMachineInstanceNetworkInterface,
 } from "@virtkit/api/schema";
 
-/** Why the networks of a VMI are looked at: its start, a change while it runs, or as the target of a migration. */
+/** The occasion: the VMI's start, a change while it runs, or the target of a migration. */
 export type WiringFlow = "startup" | "liveUpdate" | "migrationTarget";
 
 /**
- * The networks that are to be wired or unwired. At the start: those of interfaces that are not
- * `absent`, in the order of the interfaces. Live: those that the Pod has and the domain has not, then
- * those that are `absent` and have left the domain. On a target: all, as the spec lists them.
+ * The networks to wire or unwire. At the start: those of interfaces that are not `absent`, in the
+ * order of the interfaces. Live: those that the Pod has and the domain lacks, then those that are
+ * `absent` and have left the domain. On a target: all, in the order of the spec.
  */
 export function networksToWire(vmi: VirtualMachineInstance, flow: WiringFlow): readonly Network[] {
   const networks = vmi.spec?.networks ?? [];

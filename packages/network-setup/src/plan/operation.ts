@@ -3,8 +3,8 @@ import { natCommands } from "./nat-text.ts";
 import type { PodAddress, PodNeighbour, PodRoute } from "./pod-nic.ts";
 
 /**
- * A link of the Pod's namespace: by its index where it was there before, since its name changes on
- * the way; by its name where the plan makes it.
+ * A link of the Pod's namespace: by its index if it existed before, because its name changes on the
+ * way; by its name if the plan creates it.
  */
 export interface LinkRef {
   readonly name: string;
@@ -28,13 +28,13 @@ export type Operation =
   | {
       readonly kind: "deleteLink";
       readonly link: LinkRef;
-      /** Indexes of links that were there before us: a link of that name that is one of them stays. */
+      /** Indexes of links that existed before ours: such a link stays, even if it has that name. */
       readonly spare?: readonly number[];
     }
   | {
       readonly kind: "setDown";
       readonly link: LinkRef;
-      /** There is no need for it once the link has this name and this MAC. */
+      /** Not needed once the link has this name and this MAC. */
       readonly unless?: { readonly name: string; readonly mac: Mac | undefined };
     }
   | { readonly kind: "setUp"; readonly link: LinkRef; readonly restores?: true }
@@ -58,9 +58,9 @@ export type Operation =
 /** A MAC address, or the one that another link turns out to have. */
 export type Mac = string | { readonly sameAs: string };
 
-/** A change and what takes it back. */
+/** A change and its undo. */
 export interface Step {
-  /** The VMI's network that it is for; `""` where it is for the whole namespace. */
+  /** The VMI's network that it belongs to; `""` if it is for the whole namespace. */
   readonly network: string;
   readonly operation: Operation;
   /** In the order in which they are to be carried out. */

@@ -33,7 +33,7 @@ test("masquerade leaves the Pod's interface alone and translates addresses", () 
   });
 });
 
-test("a family is masqueraded where the Pod has a global address of it", () => {
+test("masquerades a family if the Pod has a global address of it", () => {
   const vmi = sampleVmi([{ name: "default", masquerade: {} }]);
   const both = text(planBinding(vmi, [dual], { primaryFamily: "ipv6" }).steps);
   expect(both).toContain("addr-add fd10:0:2::1/120 dev k6t-eth0");
@@ -44,7 +44,7 @@ test("a family is masqueraded where the Pod has a global address of it", () => {
   );
 });
 
-test("the cluster's first family comes first, and must be known", () => {
+test("puts the cluster's first family first, and must know it", () => {
   const vmi = sampleVmi([{ name: "default", masquerade: {} }]);
   const ips = (primaryFamily: "ipv4" | "ipv6"): unknown =>
     planBinding(vmi, [dual], { primaryFamily }).bindings[0]?.podIps;
@@ -87,7 +87,7 @@ test("bridge gives the Pod's address to the guest and leaves a placeholder", () 
   });
 });
 
-test("the undo of a plan brings every link back to what it was", () => {
+test("the undo of a plan restores every link", () => {
   for (const binding of [{ bridge: {} }, { masquerade: {} }]) {
     const nics = [podNic({ index: 7 })];
     const { steps } = planBinding(sampleVmi([{ name: "default", ...binding }]), nics);
@@ -99,7 +99,7 @@ test("the undo of a plan brings every link back to what it was", () => {
   }
 });
 
-test("the undo restores routes last, when addresses and state are back", () => {
+test("the undo restores routes last, once addresses and state are back", () => {
   const { steps } = planBinding(sampleVmi([{ name: "default", bridge: {} }]), [podNic()], {
     settings: { "net/ipv4/conf/all/arp_ignore": "0" },
   });
@@ -109,7 +109,7 @@ test("the undo restores routes last, when addresses and state are back", () => {
   expect(kinds.indexOf("restoreRoutes")).toBeGreaterThan(kinds.lastIndexOf("setUp"));
 });
 
-test("SR-IOV, passt and plugins are not wired", () => {
+test("does not wire SR-IOV, passt and plugins", () => {
   const vmi = sampleVmi([
     { name: "a", passtBinding: {} },
     { name: "b", sriov: {} },
@@ -123,7 +123,7 @@ test("SR-IOV, passt and plugins are not wired", () => {
   expect(plan.bindings.map(({ domain }) => domain)).toEqual([undefined, undefined, undefined]);
 });
 
-test("a managed TAP is wired as a bridge without DHCP; a tap plugin brings its own device", () => {
+test("wires a managed TAP like a bridge without DHCP; a tap plugin brings its own device", () => {
   const vmi = sampleVmi([{ name: "a", binding: { name: "plug" } }]);
   const managed = planBinding(vmi, [podNic()], {
     plugins: { plug: { domainAttachmentType: "managedTap" } },
@@ -143,11 +143,11 @@ test.each([
     [podNic(), podNic({ name: "k6t-eth0", index: 3 })],
     /k6t-eth0 .*is a veth, not a bridge/,
   ],
-])("with %s a bridge says what is wrong", (_, nics, message) => {
+])("the error of a bridge explains %s", (_, nics, message) => {
   expect(() => planBinding(sampleVmi([{ name: "default", bridge: {} }]), nics)).toThrow(message);
 });
 
-test("an interface name that leaves no room for ours is refused", () => {
+test("rejects an interface name that leaves no room for ours", () => {
   const vmi = sampleVmi([{ name: "default", bridge: {} }]);
   const status = { name: "default", podInterfaceName: "ovn-network-123" };
   const named = { ...vmi, status: { ...vmi.status, interfaces: [status] } };
@@ -159,7 +159,7 @@ test("an interface name that leaves no room for ours is refused", () => {
   expect(() => planBinding(evil, [podNic({ name: "a;flush" })])).toThrow(/a;flush/);
 });
 
-test("two networks of one name, and a network without an interface, are refused", () => {
+test("rejects two networks with one name, and a network without an interface", () => {
   const iface = { name: "default", masquerade: {} };
   const twice = sampleVmi(
     [iface],
@@ -173,14 +173,14 @@ test("two networks of one name, and a network without an interface, are refused"
   expect(() => planBinding(alone, [podNic()], { flow: "migrationTarget" })).toThrow(/no interface/);
 });
 
-test("an MTU below IPv6's least is handed on as it is", () => {
+test("passes on an MTU below IPv6's minimum unchanged", () => {
   const plan = planBinding(sampleVmi([{ name: "default", masquerade: {} }]), [
     podNic({ mtu: 1000 }),
   ]);
   expect(plan.bindings[0]?.domain?.mtu).toBe(1000);
 });
 
-test("what is wired already needs no steps", () => {
+test("what is already wired needs no steps", () => {
   const vmi = sampleVmi([{ name: "default", masquerade: {} }]);
   expect(planBinding(vmi, [podNic()], { wired: ["default"] }).steps).toEqual([]);
 });
@@ -210,7 +210,7 @@ test("ports, ranges and istio decide what reaches the guest", () => {
   expect(inbound({}, false)).toHaveLength(2);
 });
 
-test("a bridge that is plugged later has a server address of its own", () => {
+test("a bridge that is plugged in later has its own server address", () => {
   const vmi = sampleVmi([
     { name: "default", bridge: {} },
     { name: "red", bridge: {} },
@@ -221,7 +221,7 @@ test("a bridge that is plugged later has a server address of its own", () => {
   expect(plan.bindings[0]?.dhcp?.config.serverIp).toBe("169.254.75.11");
 });
 
-test("a default route that is written out is the default route", () => {
+test("recognizes a default route that is written out", () => {
   const nic = podNic({ routes: [{ family: "ipv4", dst: "0.0.0.0/0", gw: "10.244.1.1" }] });
   const plan = planBinding(sampleVmi([{ name: "default", bridge: {} }]), [nic]);
   expect(plan.bindings[0]?.dhcp?.config.routes).toEqual([{ gw: "10.244.1.1" }]);

@@ -17,56 +17,60 @@ import type { PodNic } from "./pod-nic.ts";
 import { linkModel } from "./predict-links.ts";
 import { type SettingName, type WantedState, wantedState } from "./wanted-state.ts";
 
-/** What {@link planBinding} needs to know besides the VMI and its Pod's interfaces. */
+/** What {@link planBinding} needs in addition to the VMI and its Pod's interfaces. */
 export interface PlanOptions extends NatOptions {
   /** Default `startup`. */
   readonly flow?: WiringFlow;
   /** Process whose SELinux label the TAPs get. Default: none, 0. */
   readonly launcherPid?: number;
-  /** What the platform calls annotations. Default: as KubeVirt does. */
+  /** The platform's names of annotations. Default: those of KubeVirt. */
   readonly names?: Pick<Names, "annotations">;
   /** Registered binding plugins. */
   readonly plugins?: BindingPlugins;
-  /** The cluster's first IP family; needed where the Pod has both. */
+  /** The cluster's first IP family; needed if the Pod has both. */
   readonly primaryFamily?: "ipv4" | "ipv6";
   /** Networks that an earlier plan has wired. */
   readonly wired?: readonly string[];
-  /** Settings of the namespace as they were found, for the undo. */
+  /** Settings of the namespace as found, for the undo. */
   readonly settings?: Readonly<Partial<Record<SettingName, string>>>;
 }
 
-/** What is planned for one interface of the guest. */
+/** The plan for one interface of the guest. */
 export interface BindingPlan {
   readonly network: string;
   readonly kind: BindingKind;
   readonly podInterface: string;
   readonly podIps: readonly string[];
-  /** The domain's part; absent where QEMU gets no TAP. */
+  /** The domain's part; absent if QEMU gets no TAP. */
   readonly domain?: DomainNic;
-  /** The guest's servers; absent where it has none. */
+  /** The guest's servers; absent if it has none. */
   readonly dhcp?: GuestServers;
 }
 
-/** How a Pod's network becomes the guest's: plain data, printable, storable and comparable. */
+/**
+ * How a Pod's network is connected to the guest: plain data that can be printed, stored and
+ * compared.
+ */
 export interface NetworkPlan {
   readonly bindings: readonly BindingPlan[];
-  /** What the namespace shall look like; absent where there is nothing to do. */
+  /** What the namespace should look like; absent if there is nothing to do. */
   readonly wanted?: WantedState;
   /** In the order in which they are carried out; undone in the reverse order. */
   readonly steps: readonly Step[];
 }
 
-/** What is to be done in the Pod's namespace, before the guest's part is known. */
+/** What to do in the Pod's namespace, before the guest's part is known. */
 export interface WiringPlan extends Pick<NetworkPlan, "wanted" | "steps"> {
-  /** Those that are wired by it, with what was found of the Pod's interface. */
+  /** The bindings that it wires, with what was found of the Pod's interface. */
   readonly present: readonly (Binding & BindingFacts)[];
 }
 
 /**
- * Plans the wiring of a VMI's networks in its Pod: pure, nothing is touched. Networks that are wired
- * already are left out of it, unless they are to be taken out; then a plan may have no steps. Throws a
- * {@link NetworkSetupError} that names the network where the Pod's interface is missing, the spec makes no
- * sense, or a name or a network does not fit; it is `final` where planning again would fail again.
+ * Plans the wiring of a VMI's networks in its Pod: pure, nothing is touched. Leaves out networks
+ * that are already wired, unless they are to be removed; a plan may thus have no steps. Throws a
+ * {@link NetworkSetupError} that names the network if the Pod's interface is missing, the spec
+ * makes no sense, or a name or a network does not fit. The error is `final` if another attempt
+ * would fail again.
  */
 export function planBinding(
   vmi: VirtualMachineInstance,
@@ -87,7 +91,10 @@ export function planBinding(
   };
 }
 
-/** The node agent's half of {@link planBinding}: what it finds and what it does. Throws as that does. */
+/**
+ * The node agent's half of {@link planBinding}: what it finds and what it does. Throws the same
+ * errors.
+ */
 export function planWiring(
   vmi: VirtualMachineInstance,
   nics: readonly PodNic[],
@@ -96,7 +103,7 @@ export function planWiring(
   checkSpec(vmi);
   const networks = networksToWire(vmi, options.flow ?? "startup");
   const wired = options.wired ?? [];
-  // What is wired stays as it is: its interface is no longer what the CNI left.
+  // What is wired stays as it is: its interface is no longer as the CNI left it.
   const todo = bindings(vmi, networks, nics, options.plugins)
     .filter(({ iface, network }) => wired.includes(network.name) === (iface.state === "absent"))
     .map((binding) => ({ ...binding, position: placeInSpec(vmi, binding.iface.name) }));
@@ -107,12 +114,12 @@ export function planWiring(
   return { present, ...finalFailures(() => planSteps(vmi, todo, nics, options)) };
 }
 
-/** Whether a network waits to be wired, or a wired one to be taken out. */
+/** Whether a network waits to be wired, or a wired one to be removed. */
 function hasWork(todo: readonly Binding[]): boolean {
   return todo.some(({ kind, iface }) => iface.state === "absent" || kind !== "sriov");
 }
 
-/** A failure to plan what is known is one for good: nothing about the Pod will change it. */
+/** A failure to plan from known facts is final: nothing about the Pod will change it. */
 function finalFailures<T>(plan: () => T): T {
   try {
     return plan();
@@ -123,7 +130,10 @@ function finalFailures<T>(plan: () => T): T {
   }
 }
 
-/** The steps from what is there to what is wanted: links, then settings, then the NAT in one piece. */
+/**
+ * The steps from the present state to the wanted one: links, then settings, then the NAT in one
+ * piece.
+ */
 function planSteps(
   vmi: VirtualMachineInstance,
   todo: readonly Binding[],

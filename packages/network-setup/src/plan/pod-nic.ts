@@ -1,6 +1,6 @@
 import { parseIp } from "../ip-address.ts";
 
-/** An address of a link, with what is needed to put it back as it was. */
+/** An address of a link, with everything that is needed to restore it. */
 export interface PodAddress {
   /** `address/prefix`. */
   readonly cidr: string;
@@ -16,13 +16,13 @@ export interface PodRoute {
   readonly family: "ipv4" | "ipv6";
   /** `address/prefix`; absent for the default route. */
   readonly dst?: string;
-  /** Absent where the destination is on the link. */
+  /** Absent if the destination is on the link. */
   readonly gw?: string;
   readonly source?: string;
   readonly metric?: number;
   /** The kernel's number of the scope; absent: global. */
   readonly scope?: number;
-  /** Who made it, by the kernel's number: 2 is the kernel itself. */
+  /** Who created it, by the kernel's number: 2 is the kernel itself. */
   readonly protocol?: number;
   readonly onLink?: boolean;
 }
@@ -33,21 +33,18 @@ export interface PodNeighbour {
   readonly mac: string;
 }
 
-/**
- * One network interface of a Pod, as it was found: plain data that can be printed, stored and
- * compared.
- */
+/** One network interface of a Pod as found: plain data that can be printed, stored and compared. */
 export interface PodNic {
   readonly name: string;
   readonly index: number;
-  /** The kernel's kind: `veth`, `bridge`, `tap`, ...; `device` where it has none. */
+  /** The kernel's kind: `veth`, `bridge`, `tap`, ...; `device` if it has none. */
   readonly type: string;
-  /** `""` where it has none. */
+  /** `""` if it has none. */
   readonly mac: string;
   readonly mtu: number;
   /** Operational state: `up`, `down`, `unknown`, `lower-layer-down`, ... */
   readonly state: string;
-  /** Index of the bridge that it is a port of. */
+  /** Index of its bridge, if it is a port of one. */
   readonly master?: number;
   readonly addresses: readonly PodAddress[];
   readonly routes: readonly PodRoute[];
@@ -61,7 +58,7 @@ export function addressesOf(nic: PodNic | undefined, family: "ipv4" | "ipv6"): r
   return all.filter((cidr) => parseIp(ipOf(cidr))?.length === size);
 }
 
-/** The first address that others can reach the Pod by; undefined where it has none of the family. */
+/** The first address at which others can reach the Pod; undefined if it has none of the family. */
 export function globalAddress(
   nic: PodNic | undefined,
   family: "ipv4" | "ipv6",
@@ -74,7 +71,7 @@ export function ipOf(cidr: string): string {
   return cidr.slice(0, cidr.lastIndexOf("/"));
 }
 
-/** Whether an address is one of a single host beyond the link; private ones are. */
+/** Whether an address belongs to a single host beyond the link; private ones count. */
 export function isGlobalUnicast(text: string): boolean {
   const ip = parseIp(text);
   if (!ip || ip.every((byte) => byte === 0)) return false;

@@ -2,7 +2,7 @@ import { NetworkSetupError } from "../network-setup-error.ts";
 import type { LinkRef, Operation } from "./operation.ts";
 import type { PodNic } from "./pod-nic.ts";
 
-/** A link as it will be; what only the kernel knows is left to `newMac`. */
+/** A future link; `newMac` provides what only the kernel knows. */
 export interface PredictedLink {
   name: string;
   readonly index: number;
@@ -14,10 +14,13 @@ export interface PredictedLink {
   addresses: string[];
 }
 
-/** A namespace's links without the namespace: what operations would make of them. */
+/** A model of a namespace's links: what operations would make of them. */
 export interface LinkModel {
   readonly links: readonly PredictedLink[];
-  /** Carries out one operation; throws a {@link NetworkSetupError} where a link that it names is missing. */
+  /**
+   * Carries out one operation; throws a {@link NetworkSetupError} if a link that it names is
+   * missing.
+   */
   apply(operation: Operation): void;
   /** The MAC that a link has now. */
   macOf(name: string): string;
@@ -26,8 +29,8 @@ export interface LinkModel {
 const newLinkMtu = 1500;
 
 /**
- * A model of the links in a namespace. `newMac` says which MAC the kernel will give to a new link of
- * an index; left out, it is unknown (`""`).
+ * A model of the links in a namespace. `newMac` returns the MAC that the kernel will give to a new
+ * link with an index; without it, the MAC is unknown (`""`).
  */
 export function linkModel(
   nics: readonly PodNic[],

@@ -6,38 +6,38 @@ import { NetworkSetupError } from "../network-setup-error.ts";
 import type { Mac } from "./operation.ts";
 import { addressesOf, globalAddress, type PodAddress, type PodNic } from "./pod-nic.ts";
 
-/** A link as it shall be. */
+/** The wanted state of a link. */
 export interface WantedLink {
   /** The VMI's network that it is for. */
   readonly network: string;
   readonly name: string;
   /** `port` is the Pod's own interface under its new name; the others are ours. */
   readonly role: "bridge" | "port" | "tap" | "placeholder";
-  /** False: it shall be gone. */
+  /** False: it must not exist. */
   readonly present: boolean;
-  /** The Pod's own interface, which is there already. */
+  /** The Pod's own interface, which exists already. */
   readonly index?: number;
   readonly mac?: Mac;
   readonly mtu?: number;
   readonly master?: string;
-  /** Undefined: nothing is said of the family; `[]`: it shall have none. */
+  /** Undefined: the family is left alone; `[]`: no addresses. */
   readonly ipv4?: readonly PodAddress[];
   readonly ipv6?: readonly PodAddress[];
   readonly tap?: { readonly queues: number; readonly owner: number; readonly labelOf: number };
-  /** Brought up; the placeholder stays as it was made, down, so that nothing is routed to it. */
+  /** Whether it is up; the placeholder stays down, so that nothing is routed to it. */
   readonly up: boolean;
-  /** Packets for 127.0.0.0/8 may come in: the NAT turns the Pod's own ones over to the guest. */
+  /** Packets for 127.0.0.0/8 may arrive: the NAT redirects the Pod's own ones to the guest. */
   readonly routeLocalNet?: boolean;
-  /** False: the bridge must not think that the guest's MAC is behind this port. */
+  /** False: the bridge must not assume that the guest's MAC is behind this port. */
   readonly learning?: boolean;
 }
 
-/** What the links of one interface are made from. */
+/** The input for the links of one interface. */
 export interface WantedLinksInput {
   readonly iface: Interface;
   readonly network: Network;
   readonly names: LinkNames;
-  /** The Pod's interface, by its own or by its new name; undefined where it is not there. */
+  /** The Pod's interface, by its own or by its new name; undefined if it is not there. */
   readonly nic: PodNic | undefined;
   readonly queues: number;
   readonly owner: number;
@@ -72,9 +72,9 @@ export function masqueradeLinks(input: WantedLinksInput): readonly WantedLink[] 
 }
 
 /**
- * The links of the bridge binding, and of plugins that want a managed TAP: the Pod's interface
+ * The links of the bridge binding, and of plugins that need a managed TAP: the Pod's interface
  * becomes a port of a bridge, its address goes to the guest, and a placeholder keeps its name, MAC
- * and addresses for those who look for them. `server` is the address that DHCP is served from.
+ * and addresses for those who look for them. `server` is the address that serves DHCP.
  */
 export function bridgeLinks(input: WantedLinksInput, server?: string): readonly WantedLink[] {
   const { nic, network, names, iface } = input;
@@ -110,7 +110,7 @@ export function bridgeLinks(input: WantedLinksInput, server?: string): readonly 
     up: false,
   };
   const all = [bridge, port, { ...tapLink(input), present }, placeholder];
-  // The Pod's own interface is the CNI's to remove.
+  // It is for the CNI to remove the Pod's own interface.
   return present ? all : all.filter(({ role }) => role !== "port");
 }
 
@@ -149,6 +149,6 @@ function kept(nic: PodNic, family: "ipv4" | "ipv6"): readonly PodAddress[] {
 }
 
 function notPodNetwork({ name }: Network): NetworkSetupError {
-  const message = `network ${name} is bound by masquerade and is not the Pod network; give it "pod: {}" or another binding`;
+  const message = `network ${name} is bound by masquerade but is not the Pod network; give it "pod: {}" or another binding`;
   return new NetworkSetupError("NETWORK_BINDING_INVALID", message, { path: name });
 }

@@ -25,7 +25,7 @@ const settingNames = [
 /** A setting of the namespace that wiring may change. */
 export type SettingName = (typeof settingNames)[number];
 
-/** What a Pod's namespace shall look like. */
+/** The wanted state of a Pod's namespace. */
 export interface WantedState {
   readonly links: readonly WantedLink[];
   /** By the path below `/proc/sys`. */
@@ -36,7 +36,7 @@ export interface WantedState {
 export interface LauncherIdentity {
   /** Whose SELinux label the TAPs get. */
   readonly launcherPid: number;
-  /** What the platform calls annotations. Default: as KubeVirt does. */
+  /** The platform's names of annotations. Default: those of KubeVirt. */
   readonly names?: Pick<Names, "annotations"> | undefined;
 }
 
@@ -52,7 +52,7 @@ export function tapOwner(
 }
 
 /**
- * The state that the given bindings want. Pure. Throws a {@link NetworkSetupError} where the Pod's
+ * The state that the given bindings need. Pure. Throws a {@link NetworkSetupError} if the Pod's
  * interface is missing, a network is too small, or a name is too long.
  */
 export function wantedState(
@@ -122,7 +122,7 @@ function settingsOf(
       ];
     case "bridge":
     case "managedTap":
-      // The placeholder must not answer for the address that is the guest's now.
+      // The placeholder must not answer for the address, which is now the guest's.
       return ipv4 ? [["net/ipv4/conf/all/arp_ignore", "1"]] : [];
     case "passt":
       return [

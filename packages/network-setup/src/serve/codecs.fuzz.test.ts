@@ -23,7 +23,10 @@ const respond4 = dhcp4Responder({
 const respond6 = dhcp6Responder({ clientIp: "fd10:0:2::2", serverMac: mac, nameservers: [] });
 const from = { address: "0.0.0.0", port: 68 };
 
-/** Well-formed messages with some bytes changed, and cut or lengthened at the end: most get far into a codec. */
+/**
+ * Well-formed messages with some bytes changed and the end cut or extended: most get far into a
+ * codec.
+ */
 function damaged(seeds: readonly Buffer[]): fc.Arbitrary<Buffer> {
   return fc
     .tuple(
@@ -44,7 +47,7 @@ function damaged(seeds: readonly Buffer[]): fc.Arbitrary<Buffer> {
     });
 }
 
-/** Whether a codec ever fails in a way that it should not: by anything but its own error. */
+/** Whether a codec ever fails with anything but its own error. */
 function survives(
   seeds: readonly Buffer[],
   decode: (bytes: Buffer) => unknown,
@@ -115,7 +118,7 @@ test("the same attack finds a codec that trusts a length", () => {
   expect(survives(dhcp4Seeds, trusting)).toBe(false);
 });
 
-test("an answer goes to nobody but the guest, whatever is asked", () => {
+test("answers nobody but the guest, whatever is asked", () => {
   fc.assert(
     fc.property(damaged(dhcp4Seeds), (bytes) => {
       const reply = respond4(bytes, from);

@@ -4,19 +4,19 @@ import type { OwnedFd } from "@virtkit/host-primitives";
 import type { Endpoint } from "../dhcp4/dhcp4-reply.ts";
 import { type GuestServer, newCounters } from "./server-counters.ts";
 
-/** What comes of a datagram. */
+/** The result for a datagram. */
 export type Outcome =
   | { readonly payload: Uint8Array; readonly to: Endpoint }
   | "ignored"
   | "malformed";
 
-/** Bytes that may wait for the kernel; above that answers are dropped, and clients ask again. */
+/** Bytes that may wait for the kernel; above that, answers are dropped and clients ask again. */
 const maxQueuedBytes = 256 * 1024;
 
 /**
- * Serves a UDP socket that somebody else opened and bound, perhaps in another network namespace and
- * with more privilege than this process has. The socket is this server's from now on. `answer` must
- * not throw.
+ * Serves a UDP socket that someone else opened and bound, perhaps in another network namespace and
+ * with more privileges than this process has. The server takes over the socket. `answer` must not
+ * throw.
  */
 export async function serveDatagrams(
   socket: OwnedFd,
@@ -27,13 +27,13 @@ export async function serveDatagrams(
   const family = type === "udp4" ? 4 : 6;
   const server = createSocket({
     type,
-    // Addresses are numbers here: nobody is to be asked for them.
+    // Addresses are numeric here: there is nothing to resolve.
     lookup: (host, _, callback) => callback(null, host, family),
   });
   const { counters, count } = newCounters(type === "udp4" ? "dhcp4" : "dhcp6", metrics);
   server.on("message", (datagram: Buffer, { address, port }: RemoteInfo) => {
     count("received");
-    // The zone is the link's name in this process's namespace, which may be another one.
+    // The zone is the link's name in this process's namespace, which may be a different one.
     const from = { address: address.replace(/%.*/, ""), port };
     const outcome = answer(datagram, from);
     if (typeof outcome === "string") {

@@ -11,9 +11,9 @@ import type { GuestSockets } from "./guest-sockets.ts";
 import { type RouterServerOptions, serveRouter } from "./router-server.ts";
 import type { GuestServer, ServerCounters } from "./server-counters.ts";
 
-/** What the launcher knows and the plan does not. */
+/** What the launcher knows but the plan does not. */
 export interface GuestIdentity extends RouterServerOptions {
-  /** The guest's MAC: no other client gets an answer. */
+  /** The guest's MAC; no other client gets an answer. */
   readonly mac: string;
   /** The Pod's host name. */
   readonly hostname: string;
@@ -21,15 +21,15 @@ export interface GuestIdentity extends RouterServerOptions {
   readonly resolvConf: ResolvConf;
 }
 
-/** The servers of one guest interface, running. */
+/** The running servers of one guest interface. */
 export interface RunningServers extends AsyncDisposable {
   readonly counters: Readonly<Partial<Record<"dhcp4" | "dhcp6" | "router", ServerCounters>>>;
 }
 
 /**
- * Starts DHCPv4, DHCPv6 and router advertisements for one guest interface on sockets that are open
- * already. Needs no privilege. Takes the sockets over. Throws a `NetworkSetupError` on a configuration
- * that cannot be served, with all sockets closed.
+ * Starts DHCPv4, DHCPv6 and router advertisements for one guest interface on opened sockets. Needs
+ * no privileges. Takes over the sockets. Throws a `NetworkSetupError` on a configuration that
+ * cannot be served, and then closes all sockets.
  */
 export async function startGuestServers(
   sockets: GuestSockets,

@@ -6,7 +6,10 @@ import { NetworkSetupError } from "../network-setup-error.ts";
 import type { GuestServers } from "../plan/guest-part.ts";
 import { icmp6Types } from "./router-advertisement.ts";
 
-/** The sockets of one guest interface's servers, open in its Pod, and what else the servers must know. */
+/**
+ * The sockets of one guest interface's servers, opened in its Pod, and what else the servers need
+ * to know.
+ */
 export interface GuestSockets {
   readonly dhcp4?: OwnedFd;
   readonly dhcp6?: OwnedFd;
@@ -21,9 +24,9 @@ const allDhcpServers = "ff02::1:2";
 const allRouters = "ff02::2";
 
 /**
- * Opens the sockets that a guest's servers need, in its Pod's namespace and on its bridge alone. This
- * takes privilege (ports below 1024, raw ICMPv6); serving them does not: they can be passed to an
- * unprivileged process with `sendDescriptors`. No socket is opened for a family that is not served.
+ * Opens the sockets that a guest's servers need, in its Pod's namespace and only on its bridge.
+ * This needs privileges (ports below 1024, raw ICMPv6), but serving them does not: pass them to an
+ * unprivileged process with `sendDescriptors`. Opens no socket for a family that is not served.
  */
 export async function openGuestSockets(
   { kernel, namespace }: PodNetwork,

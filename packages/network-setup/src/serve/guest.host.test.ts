@@ -15,7 +15,7 @@ afterAll(stopNamespaceHelper);
 
 const node = { ipv4: "10.244.7.1", ipv6: "fd00:10:244:7::1" };
 
-/** A guest in a wired Pod, with its servers in a process without privilege. */
+/** A guest in a wired Pod, with its servers in an unprivileged process. */
 async function runGuest(
   pod: CniPod,
   binding: object,
@@ -51,7 +51,7 @@ function readFrom(pod: CniPod, address: string): string {
 
 const serve = "nc -ll -p 7777 -e echo hello from the guest >/dev/null 2>&1 &";
 
-test("behind masquerade a guest has both families, goes out, and is reached", async () => {
+test("behind masquerade, a guest has both families, reaches out, and is reached", async () => {
   await using pod = await createCniPod();
   const before = comparableState(await discover(pod.network));
   {
@@ -63,7 +63,7 @@ test("behind masquerade a guest has both families, goes out, and is reached", as
         /10\.0\.2\.2\/24[\s\S]*default via 10\.0\.2\.1/,
       ),
     );
-    // The route is from the router's advertisement, the address from DHCPv6.
+    // The route comes from the router's advertisement, the address from DHCPv6.
     await eventually(async () =>
       expect(await guest.run("ip -6 route")).toMatch(/default via fe80::\S+ dev eth0/),
     );
@@ -106,7 +106,7 @@ test("a bridged guest has the Pod's address and is reached by both families", as
       ),
     );
     await eventually(() => guest.run(`ping -c1 -W2 ${node.ipv4}`));
-    // Nobody hands out IPv6 on a bridge; the wire carries it.
+    // Nobody hands out IPv6 on a bridge, but the wire carries it.
     await guest.run(`ip -6 addr add ${ipv6}/64 dev eth0`);
     await eventually(() => guest.run(`ping -6 -c1 -W2 ${node.ipv6}`));
     await guest.run(serve);

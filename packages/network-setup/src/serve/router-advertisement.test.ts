@@ -24,12 +24,12 @@ test("an advertisement names the router, the MTU, the prefix on the link and the
   ]);
 });
 
-test("an MTU that IPv6 cannot live with is not told", () => {
+test("leaves out an MTU that is too small for IPv6", () => {
   const bytes = encodeRouterAdvertisement({ ...config, mtu: 1_000, nameservers: [] });
   expect(bytes.length).toBe(56);
 });
 
-test("a name server of the other family is refused with the field's name", () => {
+test("rejects a name server of the other family and names the field", () => {
   expect(() => encodeRouterAdvertisement({ ...config, nameservers: ["10.0.0.1"] })).toThrow(
     expect.objectContaining({ path: "nameservers" }),
   );

@@ -3,9 +3,9 @@ import { addressInNetwork, parseCidr, parseIp } from "../ip-address.ts";
 import { parseMac } from "../mac-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
 
-/** What a guest's router says of itself and of the link. */
+/** What a guest's router says about itself and the link. */
 export interface RouterConfig {
-  /** The network between guest and Pod, as `fd10:0:2::1/120`. */
+  /** The network between guest and Pod, such as `fd10:0:2::1/120`. */
   readonly network: string;
   /** MAC of the link that it speaks on. */
   readonly mac: string;
@@ -19,21 +19,21 @@ export const icmp6Types = { routerSolicitation: 133, routerAdvertisement: 134 } 
 const optionTypes = { sourceMac: 1, prefix: 3, mtu: 5, nameServers: 25 } as const;
 const headerBytes = 16;
 const solicitationBytes = 8;
-/** Of packets that guests send. */
+/** For packets that guests send. */
 const hopLimit = 64;
 /** Address and the rest come from DHCPv6: "managed" and "other". */
 const fromDhcp = 0xc0;
-/** The longest that a router may promise, in seconds; told anew long before it is over. */
+/** The longest lifetime that a router may announce, in seconds; renewed long before it expires. */
 const lifetimeSeconds = 9_000;
-/** The prefix is on the link, and no address is to be made from it: /120 is none for that. */
+/** The prefix is on the link, but not for address configuration: a /120 cannot be used for that. */
 const onLink = 0x80;
-/** IPv6 needs this much; a smaller MTU is not to be told (RFC 4861, 6.3.4). */
+/** The minimum for IPv6; a smaller MTU must not be advertised (RFC 4861, 6.3.4). */
 const minMtu = 1_280;
 
 /**
- * The advertisement that gives a guest its IPv6 route: the router, the prefix that is on the link,
- * the MTU and the name servers. The checksum is left to the kernel. Throws a
- * {@link NetworkSetupError} on an address that is none.
+ * The advertisement that gives a guest its IPv6 route: the router, the prefix on the link, the MTU
+ * and the name servers. The kernel fills in the checksum. Throws a {@link NetworkSetupError} on an
+ * invalid address.
  */
 export function encodeRouterAdvertisement(config: RouterConfig): Buffer {
   const { network, mac, mtu, nameservers } = config;
@@ -51,7 +51,9 @@ export function encodeRouterAdvertisement(config: RouterConfig): Buffer {
   ]);
 }
 
-/** Whether bytes are a question for routers: of the right type, whole, and with whole options. */
+/**
+ * Whether bytes are a router solicitation: of the right type, complete, and with complete options.
+ */
 export function isRouterSolicitation(bytes: Uint8Array): boolean {
   if (bytes.length < solicitationBytes || bytes[0] !== icmp6Types.routerSolicitation) return false;
   if (bytes[1] !== 0) return false;
@@ -79,7 +81,7 @@ function serversOption(nameservers: readonly string[]): Buffer {
   return Buffer.concat([Buffer.alloc(2), u32(lifetimeSeconds), ...addresses]);
 }
 
-/** Type, length in units of eight bytes, value; filled up with zeros. */
+/** Type, length in units of eight bytes, value; padded with zeros. */
 function option(type: number, value: Buffer): Buffer {
   const units = Math.ceil((2 + value.length) / 8);
   const bytes = Buffer.alloc(units * 8);
@@ -90,7 +92,7 @@ function option(type: number, value: Buffer): Buffer {
 
 function ipv6(address: Uint8Array | undefined, path: string): Buffer {
   if (address?.length === 16) return Buffer.from(address);
-  const message = `${path} must hold IPv6 addresses: routers are advertised to IPv6 guests only`;
+  const message = `${path} must contain IPv6 addresses: routers are only advertised to IPv6 guests`;
   throw new NetworkSetupError("NETWORK_DHCP_CONFIG_INVALID", message, { path });
 }
 

@@ -9,24 +9,26 @@ import {
 } from "./router-advertisement.ts";
 import { type GuestServer, newCounters } from "./server-counters.ts";
 
-/** How the router keeps time, and whom it tells. */
+/** Clock and observers of the router. */
 export interface RouterServerOptions extends Observers {
   readonly clock?: Clock | undefined;
 }
 
 const allNodes = "ff02::1";
-/** The first ones come fast, for a guest that comes up in between; later ones only keep the route. */
+/**
+ * The first ones come quickly, for a guest that boots in between; later ones only keep the route.
+ */
 const firstIntervalMs = 2_000;
 const firstAdvertisements = 8;
 const intervalMs = 600_000;
-/** More than a guest asks for; the rest of a flood is left to the kernel to drop. */
+/** More than a guest asks for; the kernel drops the rest of a flood. */
 const maxPerWake = 64;
 const maxMessageBytes = 1_500;
 
 /**
- * Advertises the guest's router: at once, a few times more, then every ten minutes, and to whoever
- * asks. Node's event loop does not take raw sockets, so this one is watched by `uv_poll` (`whenReadable`). The socket
- * is this server's from now on. Throws a `NetworkSetupError` on an invalid configuration.
+ * Advertises the guest's router: at once, a few more times, then every ten minutes, and on request.
+ * Node's event loop does not accept raw sockets, so `uv_poll` watches this one (`whenReadable`).
+ * The server takes over the socket. Throws a `NetworkSetupError` on an invalid configuration.
  */
 export function serveRouter(
   socket: OwnedFd,
@@ -40,7 +42,8 @@ export function serveRouter(
       sendDatagram(socket, advertisement, { address: allNodes });
       count("answered");
     } catch (error) {
-      // The link has no carrier or its address is not confirmed yet: the next one will do.
+      // The link has no carrier or its address is not confirmed yet: the next advertisement will
+      // do.
       count("failed");
       log?.debug({ error: describeError(error) }, "the router was not advertised");
     }
@@ -54,7 +57,7 @@ export function serveRouter(
       if (isRouterSolicitation(datagram.data)) asked = true;
       else count("malformed");
     }
-    // One answer to all serves everybody who asked.
+    // One answer to all serves everyone who asked.
     if (asked) send();
   };
   let sent = 0;
@@ -82,7 +85,9 @@ export function serveRouter(
   };
 }
 
-/** Reads whenever there is something, until the signal. What cannot be read is counted and passed over. */
+/**
+ * Reads whenever there is something, until the signal. What cannot be read is counted and skipped.
+ */
 async function watch(
   socket: OwnedFd,
   signal: AbortSignal,

@@ -1,10 +1,10 @@
 import { type Metrics, noMetrics } from "@virtkit/api/observe";
 
-/** What a server has seen; numbers only grow. */
+/** Counters of a server; they only grow. */
 export interface ServerCounters {
   readonly received: number;
   readonly answered: number;
-  /** Well-formed, and for nobody here: another MAC, a type without an answer. */
+  /** Well-formed, but for nobody here: another MAC, or a type without an answer. */
   readonly ignored: number;
   /** Not well-formed: dropped. */
   readonly malformed: number;
@@ -12,7 +12,7 @@ export interface ServerCounters {
   readonly failed: number;
 }
 
-/** A server of one guest. It ends, and its socket is closed, when it is disposed of. */
+/** A server of one guest. Disposing of it ends it and closes its socket. */
 export interface GuestServer extends AsyncDisposable {
   readonly counters: ServerCounters;
 }
@@ -23,7 +23,7 @@ export interface Counting {
   count(outcome: keyof ServerCounters): void;
 }
 
-/** Begins to count at 0. The guest decides how often: what is counted here is not logged. */
+/** Starts counting at 0. The guest decides how often, so what is counted here is not logged. */
 export function newCounters(server: string, metrics: Metrics = noMetrics): Counting {
   const counters = { received: 0, answered: 0, ignored: 0, malformed: 0, failed: 0 };
   return {

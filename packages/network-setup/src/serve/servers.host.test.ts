@@ -36,7 +36,7 @@ async function serve(pod: CniPod): Promise<AsyncDisposable & RunningServers> {
   });
 }
 
-/** A client in a namespace of its own, on a wire to the bridge, without an address, as a guest is. */
+/** A client in its own namespace, wired to the bridge and without an address, like a guest. */
 async function client(pod: CniPod): Promise<AsyncDisposable & ReturnType<typeof createSocket>> {
   const name = `vkns${process.pid.toString(36)}g`;
   const namespace = await createNetworkNamespace(name);
@@ -62,7 +62,10 @@ async function client(pod: CniPod): Promise<AsyncDisposable & ReturnType<typeof 
   });
 }
 
-/** Asks as a guest does: again until there is an answer, since a link that is just up loses packets. */
+/**
+ * Asks like a guest: again until there is an answer, because a link that has just come up loses
+ * packets.
+ */
 async function untilAnswered(ask: () => void, answers: () => number): Promise<void> {
   const before = answers();
   const retry = setInterval(ask, 500);
@@ -74,7 +77,7 @@ async function untilAnswered(ask: () => void, answers: () => number): Promise<vo
   }
 }
 
-test("the guest is answered, a rogue client with another MAC and nonsense are not", async () => {
+test("answers the guest, but not a rogue client with another MAC, nor nonsense", async () => {
   await using pod = await createCniPod({ families: ["ipv4"] });
   await using running = await serve(pod);
   await using socket = await client(pod);
@@ -97,18 +100,19 @@ test("the guest is answered, a rogue client with another MAC and nonsense are no
   expect(replies[0]?.subarray(16, 20).join(".")).toBe("10.0.2.2");
 });
 
-test("10,000 DISCOVERs a second for 5 s leave the memory as it was, and the guest is still answered", async () => {
+test("memory stays flat under 10,000 DISCOVERs a second for 5 s, and the guest still gets answers", async () => {
   await using pod = await createCniPod({ families: ["ipv4"] });
   await using running = await serve(pod);
   await using socket = await client(pod);
   const replies = { count: 0 };
   socket.on("message", () => replies.count++);
   const packet = discoverPacket(guestMac);
-  // On a busy host it takes longer; what counts is how many there are.
+  // A busy host takes longer; what counts is how many there are.
   const flood = async (seconds: number): Promise<void> => {
     const start = performance.now();
     for (let sent = 0; sent < seconds * 10_000; await sleep(1)) {
-      const due = ((performance.now() - start) / 1_000) * 10_000;
+      // After a pause on a busy host not all at once: what waits to be sent takes memory too.
+      const due = Math.min(((performance.now() - start) / 1_000) * 10_000, sent + 500);
       for (; sent < due; sent++) socket.send(packet, 67, "255.255.255.255", () => {});
     }
   };
@@ -125,7 +129,7 @@ test("10,000 DISCOVERs a second for 5 s leave the memory as it was, and the gues
   );
 });
 
-test("a namespace that is gone has no sockets to offer, and says so", async () => {
+test("a namespace that is gone has no sockets to offer, and the error says so", async () => {
   const pod = await createCniPod({ families: ["ipv4"] });
   await pod[Symbol.asyncDispose]();
   const link = { link: "k6t-eth0", config: {} } as never;

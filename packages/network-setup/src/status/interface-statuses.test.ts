@@ -11,13 +11,13 @@ const domain = [
   { name: "default", mac: "02:00:00:00:00:01", linkState: "down" },
 ];
 
-test("without a domain the status stays", () => {
+test("keeps the status without a domain", () => {
   const interfaces = [{ name: "default", infoSource: "multus-status" }];
   const known = { ...vmi, status: { ...vmi.status, interfaces } };
   expect(mergeInterfaceStatuses(known, {})).toEqual(interfaces);
 });
 
-test("the primary interface comes first, with the Pod's addresses", () => {
+test("puts the primary interface first, with the Pod's addresses", () => {
   const podIps = { default: ["10.244.1.5"] };
   expect(mergeInterfaceStatuses(vmi, { domain, podIps })).toEqual([
     {
@@ -33,7 +33,7 @@ test("the primary interface comes first, with the Pod's addresses", () => {
   ]);
 });
 
-test("the Pod's address stands while the guest has one of its family", () => {
+test("keeps the Pod's address while the guest has one of its family", () => {
   const podIps = { default: ["10.244.1.5", "fd00::5"] };
   const merged = (ips: string[]): unknown =>
     mergeInterfaceStatuses(vmi, {
@@ -52,14 +52,14 @@ test("the Pod's address stands while the guest has one of its family", () => {
   expect(merged([])).not.toHaveProperty("ipAddress");
 });
 
-test("a bridged guest's own addresses are taken, link-local ones too", () => {
+test("takes a bridged guest's own addresses, including link-local ones", () => {
   const guest = [{ interfaceName: "eth1", mac: "02:00:00:00:00:02", ips: ["fe80::2", "nonsense"] }];
   expect(mergeInterfaceStatuses(vmi, { domain, guest })[1]).toMatchObject({
     ipAddresses: ["fe80::2"],
   });
 });
 
-test("what Multus attached is marked, also before the domain has it", () => {
+test("marks what Multus attached, even before the domain has it", () => {
   const interfaces = [
     { name: "default", infoSource: "domain", podInterfaceName: "ovn0" },
     { name: "blue", infoSource: "multus-status" },
@@ -80,13 +80,13 @@ test("a passed-through device has the spec's MAC", () => {
   ]);
 });
 
-test("a primary interface that was reported once stays in its place", () => {
+test("a primary interface stays in its place once it was reported", () => {
   const interfaces = [{ name: "default", mac: "x" }];
   const known = { ...vmi, status: { ...vmi.status, interfaces } };
   expect(mergeInterfaceStatuses(known, { domain: [] })).toEqual([{ name: "default" }]);
 });
 
-test("whatever a guest reports, the status stays small", () => {
+test("the status stays small, whatever a guest reports", () => {
   const long = "1".repeat(10_000);
   const ips = Array.from({ length: 1_000 }, () => long);
   const guest = Array.from({ length: 1_000 }, (_, index) => ({

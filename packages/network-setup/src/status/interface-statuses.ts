@@ -22,18 +22,18 @@ export interface DomainInterface {
   readonly linkState?: string;
 }
 
-/** An interface as the guest agent reports it: the guest can say anything. */
+/** An interface as the guest agent reports it; the guest can claim anything. */
 export interface GuestInterface {
   readonly interfaceName?: string;
   readonly mac?: string;
   readonly ips?: readonly string[];
 }
 
-/** What is known of a VMI's interfaces, by who knows it. */
+/** What is known about a VMI's interfaces, by source. */
 export interface InterfaceReports {
-  /** The domain's interfaces; undefined where there is no domain: then nothing is known anew. */
+  /** The domain's interfaces; undefined without a domain: then nothing new is known. */
   readonly domain?: readonly DomainInterface[];
-  /** Interfaces whose device is passed through (SR-IOV), by name. */
+  /** Interfaces with a passed-through device (SR-IOV), by name. */
   readonly hostDevices?: readonly string[];
   /** The Pod's addresses by network, as the plan found them. */
   readonly podIps?: Readonly<Record<string, readonly string[]>>;
@@ -42,15 +42,15 @@ export interface InterfaceReports {
 
 type Status = VirtualMachineInstanceNetworkInterface;
 
-/** What a guest says is cut to this: a status is stored in etcd and read by everybody. */
+/** What a guest reports is cut to this: a status is stored in etcd and read by everyone. */
 const limits = { interfaces: 128, ips: 64, text: 64 } as const;
 
 /**
  * `status.interfaces` of a VMI: what domain, Pod, guest agent and Multus know, merged. The primary
- * interface comes first. The Pod's address stands where there is one and the guest has one of that
- * family; behind masquerade link-local addresses of the guest are left out, since nobody reaches them.
- * Whatever the guest reports, the result is bounded: at most ten interfaces of its own, 64 addresses
- * each, texts of 64 characters.
+ * interface comes first. The Pod's address is kept if there is one and the guest has one of that
+ * family. Behind masquerade, the guest's link-local addresses are left out, because nobody can
+ * reach them. Whatever the guest reports, the result is bounded: at most ten interfaces of its own,
+ * 64 addresses each, strings of 64 characters.
  */
 export function mergeInterfaceStatuses(
   vmi: VirtualMachineInstance,
@@ -171,7 +171,7 @@ function withMultus(
   return [...marked, ...missing.map((name) => ({ name, infoSource: "multus-status" }))];
 }
 
-/** The name in the Pod is the controller's to say. */
+/** The controller decides about the name in the Pod. */
 function withPodName(status: Status, before: readonly Status[]): Status {
   if (!status.name) return status;
   const { podInterfaceName: _, ...rest } = status;

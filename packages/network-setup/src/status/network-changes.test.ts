@@ -4,13 +4,13 @@ import { networkChanges } from "./network-changes.ts";
 
 const pod = { name: "default", masquerade: {} };
 
-test("the same networks need nothing, in whatever order their fields are", () => {
+test("the same networks need nothing, whatever the order of their fields", () => {
   const one = sampleVmi([{ name: "a", model: "virtio", bridge: {} }]);
   const two = sampleVmi([{ bridge: {}, model: "virtio", name: "a" }]);
   expect(networkChanges(one, two)).toEqual([]);
 });
 
-test("what goes comes before what comes, and link states last", () => {
+test("lists removals before additions, and link states last", () => {
   const from = sampleVmi([pod, { name: "a", bridge: {} }, { name: "b", bridge: {} }]);
   const to = sampleVmi([
     pod,
@@ -27,7 +27,7 @@ test("what goes comes before what comes, and link states last", () => {
   ]);
 });
 
-test("another definition takes a migration, another MAC a restart", () => {
+test("a changed definition needs a migration, a changed MAC a restart", () => {
   const from = sampleVmi([pod, { name: "a", bridge: {} }]);
   const networks = [
     { name: "default", pod: {} },

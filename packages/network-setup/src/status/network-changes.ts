@@ -1,18 +1,21 @@
 import { interfacesOf } from "@virtkit/api/network";
 import type { Interface, VirtualMachineInstance } from "@virtkit/api/schema";
 
-/** One difference between the networks of two VMIs, and what it takes. */
+/** One difference between the networks of two VMIs, and how to apply it. */
 export type NetworkChange =
   | { readonly kind: "plug" | "unplug"; readonly network: string }
   | { readonly kind: "linkState"; readonly network: string; readonly state: "up" | "down" }
-  /** The guest must be moved: a device that cannot be plugged live, or another definition of the network. */
+  /**
+   * The guest must migrate: a device that cannot be plugged in live, or another definition of the
+   * network.
+   */
   | { readonly kind: "migrate"; readonly network: string }
-  /** The guest must be started anew. */
+  /** The guest must restart. */
   | { readonly kind: "restart"; readonly network: string; readonly field: string };
 
 /**
- * What changes between two VMIs, in the order in which it is to be carried out: what goes, what
- * comes, then the states of links. Pure. A VMI without interfaces has none.
+ * The changes between two VMIs, in the order in which to carry them out: removals, additions, then
+ * link states. Pure. A VMI without interfaces has none.
  */
 export function networkChanges(
   from: VirtualMachineInstance,
@@ -39,7 +42,9 @@ function isPresent(iface: Interface | undefined): boolean {
   return iface !== undefined && iface.state !== "absent";
 }
 
-/** A bridge is plugged live; a device of the host comes with a new Pod only; the rest at a start. */
+/**
+ * A bridge can be plugged in live; a host device comes only with a new Pod; the rest at a start.
+ */
 function plugChange({ name, bridge, sriov }: Interface): NetworkChange {
   if (bridge) return { kind: "plug", network: name };
   return sriov

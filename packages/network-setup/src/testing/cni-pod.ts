@@ -13,19 +13,19 @@ import { openPodNetwork, type PodNetwork } from "../apply/pod-network.ts";
 export type CniPod = AsyncDisposable & {
   readonly network: PodNetwork;
   readonly namespace: Namespace;
-  /** A directory of the test's own, on the host. */
+  /** A directory of the test on the host. */
   readonly directory: string;
   readonly podIps: readonly string[];
   /** Runs a program in one of the namespaces and returns what it printed. */
   inPod(command: string): string;
   inNode(command: string): string;
-  /** Has a CNI plugin add one more interface, as Multus would. */
+  /** Lets a CNI plugin add one more interface, as Multus would. */
   attach(name: string, ipam?: object): void;
-  /** The path that other programs open the Pod's namespace by. */
+  /** The path by which other programs open the Pod's namespace. */
   readonly path: string;
 };
 
-/** What the Pod's first interface is given. */
+/** Addresses of the Pod's first interface. */
 export interface CniPodOptions {
   readonly mtu?: number;
   readonly families?: readonly ("ipv4" | "ipv6")[];
@@ -34,7 +34,7 @@ export interface CniPodOptions {
 const pluginDirectory = "/usr/lib/cni";
 let made = 0;
 
-/** Makes a Pod as a kubelet would: a namespace, then the CNI's bridge and host-local. */
+/** Creates a Pod as a kubelet would: a namespace, then the CNI's bridge and host-local. */
 export async function createCniPod({
   mtu = 1450,
   families = ["ipv4", "ipv6"],

@@ -9,7 +9,7 @@ import type { CniPod } from "./cni-pod.ts";
 
 /** A guest that runs in a Pod. */
 export type Guest = AsyncDisposable & {
-  /** Runs a shell command in the guest, through its agent; rejects where it fails. */
+  /** Runs a shell command in the guest, through its agent; rejects if it fails. */
   run(command: string): Promise<string>;
 };
 
@@ -44,7 +44,7 @@ export async function startGuest(pod: CniPod, nic: DomainNic): Promise<Guest> {
   };
 }
 
-/** Tries until it succeeds; the last failure is thrown after a while. */
+/** Retries until it succeeds; throws the last failure after a while. */
 export async function eventually<T>(attempt: () => Promise<T> | T, seconds = 60): Promise<T> {
   const end = Date.now() + seconds * 1_000;
   for (;;) {
@@ -89,7 +89,9 @@ async function runInGuest(daemon: Libvirtd, command: string): Promise<string> {
   }
 }
 
-/** A disk with Debian's wide-dhcpv6-client, since busybox has no DHCPv6; made once and kept. */
+/**
+ * A disk with Debian's wide-dhcpv6-client, because busybox has no DHCPv6; created once and kept.
+ */
 async function dhcp6Disk(): Promise<string> {
   const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   const directory = join(root, "virtkit", "guest-dhcp6");

@@ -1,4 +1,5 @@
-// A launcher's part: takes sockets from the node agent, gives up its privilege, and serves the guest.
+// A launcher's part: receives sockets from the node agent, drops its privileges, and serves the
+// guest.
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasErrno, OwnedFd } from "@virtkit/host-primitives";
 import { receiveDescriptors, sendDescriptors } from "@virtkit/host-primitives/sockets";

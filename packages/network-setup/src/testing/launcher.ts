@@ -8,7 +8,7 @@ import type { GuestIdentity } from "../serve/guest-servers.ts";
 import type { GuestSockets } from "../serve/guest-sockets.ts";
 import type { ServerCounters } from "../serve/server-counters.ts";
 
-/** A process of uid 107 that serves a guest on sockets that were passed to it. */
+/** A process with uid 107 that serves a guest on sockets that were passed to it. */
 export type Launcher = AsyncDisposable & {
   readonly uid: number;
   counters(): Promise<Record<string, ServerCounters>>;

@@ -22,9 +22,9 @@ import {
 } from "@virtkit/pki";
 import { NodeAgentError } from "../node-agent-error.ts";
 
-/** Whom a certificate is asked for, and of whom. */
+/** Whose certificate to request, and from whom. */
 export interface CertificateOptions extends Observers {
-  /** Shows the token of this Pod, which says on which node it runs. */
+  /** Presents the token of this Pod, which names the Pod's node. */
   readonly client: KubeClient;
   /** Where the platform is installed. */
   readonly namespace: string;
@@ -37,9 +37,9 @@ export interface CertificateOptions extends Observers {
   readonly names?: Names;
   /** Milliseconds to wait for an answer. Default one minute. */
   readonly timeout?: number;
-  /** Milliseconds between looks at the authorities and at the certificate's end. Default 20 minutes. */
+  /** Milliseconds between checks of the CAs and of the certificate's expiry. Default 20 minutes. */
   readonly interval?: number;
-  /** A certificate that was obtained before is replaced at the next look. Default: none is. */
+  /** A certificate obtained before this is replaced at the next check. Default: none is. */
   readonly renewSince?: () => Date | undefined;
   readonly clock?: Clock;
   readonly now?: () => Date;
@@ -100,7 +100,7 @@ interface Held {
   readonly renewAt: Date;
 }
 
-/** A third of its life is left for attempts. */
+/** A third of its lifetime is left for attempts. */
 function renewable(credentials: Credentials, now: Date): Held {
   const { expires } = readCertificate(credentials.certificate);
   const renewAt = new Date(now.getTime() + (expires.getTime() - now.getTime()) * (2 / 3));
@@ -112,7 +112,7 @@ async function ask(options: CertificateOptions): Promise<Credentials> {
   const { trustDomain = certificateNames(names).trustDomain, timeout = 60_000 } = options;
   const agreed = certificateNames(names);
   const { request, privateKey } = createCertificateRequest(trustDomain, identity);
-  // Of the key: nobody else can have taken the name, and a create whose answer was lost is found again.
+  // From the key: nobody else can have this name, and a create whose answer was lost is found again.
   const digest = createHash("sha256").update(request).digest("hex").slice(0, 32);
   const name = `virtkit-${identity.role}-${digest}`;
   const annotations = migration && {
@@ -145,12 +145,12 @@ async function ask(options: CertificateOptions): Promise<Credentials> {
   );
   if (credentials && isKeyOf(credentials)) return credentials;
   const what = `the request ${name} for ${describeIdentity(identity)}`;
-  if (credentials) throw refused(`${what} was answered with a certificate of another key`);
-  const message = `${what} has no trusted answer after ${timeout} ms; look whether virt-api runs and what it logs`;
+  if (credentials) throw refused(`${what} was answered with a certificate for another key`);
+  const message = `${what} has no trusted answer after ${timeout} ms; check that virt-api runs, and read its log`;
   throw new NodeAgentError("AGENT_TIMEOUT", message, { path: "certificate" });
 }
 
-/** The certificate of an answered request; undefined while there is none. Throws where it is refused. */
+/** The certificate of an answered request; undefined while there is none. Throws if it is denied. */
 function certificateIn(request: KubeObject, identity: Identity): string | undefined {
   for (const condition of objects(at(request, "status", "conditions"))) {
     const { type, reason, message } = condition;
@@ -179,7 +179,7 @@ async function readBundle(options: CertificateOptions): Promise<string> {
     { clock, interval: 250, timeout, signal },
   );
   if (found !== undefined) return found;
-  const message = `ConfigMap ${namespace}/${name} does not say who is trusted after ${timeout} ms; look whether virt-api runs`;
+  const message = `ConfigMap ${namespace}/${name} names no trusted CA after ${timeout} ms; check that virt-api runs`;
   throw new NodeAgentError("AGENT_TIMEOUT", message, { path: "certificate" });
 }
 
@@ -195,7 +195,7 @@ function isTrusted(
     verifyCertificate(certificate, { ...rules, ...(now && { now }) });
     return true;
   } catch {
-    // Why does not matter: another one is asked for, or the bundle is read again.
+    // The reason does not matter: another one is requested, or the bundle is read again.
     return false;
   }
 }

@@ -50,7 +50,7 @@ class OneObject {
   }
 }
 
-test("the Pod that was granted claims, with one write, and gets its claim again with none", async () => {
+test("the granted Pod claims with one write, and gets its claim again with none", async () => {
   const client = new OneObject(granted);
   const store = new AnnotationGrantStore(client, "vmi");
   const mayRun = await MayRun.claim(store, { holder });
@@ -61,7 +61,7 @@ test("the Pod that was granted claims, with one write, and gets its claim again 
   expect(client.writes).toBe(1);
 });
 
-test("a write that finds another version is decided anew", async () => {
+test("a write that finds another version is decided again", async () => {
   const client = new OneObject(granted);
   let times = 0;
   client.meanwhile = () => {
@@ -71,7 +71,7 @@ test("a write that finds another version is decided anew", async () => {
   expect(client.writes).toBe(3);
 });
 
-test("whoever lost the race gets no proof", async () => {
+test("the loser of a race gets no proof", async () => {
   const client = new OneObject(granted);
   const other = { ...holder, containerID: "containerd://2", nonce: "other" };
   client.meanwhile = () => {
@@ -89,7 +89,7 @@ test.each([
   ["that is free", encodeGrant(freeGrant), "vmi"],
   ["that is absent", undefined, "vmi"],
   ["of another VMI", granted, "another"],
-])("a grant %s makes no proof", async (_, value, uid) => {
+])("a grant %s gives no proof", async (_, value, uid) => {
   const client = new OneObject(value);
   const store = new AnnotationGrantStore(client, uid);
   await expect(MayRun.claim(store, { holder })).rejects.toMatchObject({
@@ -107,7 +107,7 @@ test("a VMI that is gone is not written", async () => {
   expect(await store.swap(read, { state: "Ended", vmiUID: "vmi", epoch: 3, seq: 6 })).toBe(false);
 });
 
-test("a store that cannot tell gives no proof, and the claim is found the next time", async () => {
+test("a store that does not answer gives no proof, and the claim is found the next time", async () => {
   const client = new OneObject(granted);
   const store = new AnnotationGrantStore(client, "vmi");
   const patch = client.patch.bind(client);

@@ -2,7 +2,7 @@ import { decodeGrant, encodeGrant, type Grant, grantAnnotation } from "@virtkit/
 import { type Names, names as namesOf } from "@virtkit/api/names";
 import type { GrantStore, GrantStoreOptions, StoredGrant } from "@virtkit/domain-manager";
 
-/** An object of the API server, as far as a grant is concerned. */
+/** The parts of an API object that a grant needs. */
 export interface AnnotatedObject {
   readonly metadata: {
     readonly uid: string;
@@ -11,23 +11,23 @@ export interface AnnotatedObject {
   };
 }
 
-/** Whatever reads one object and changes it on a condition. */
+/** Reads one object and changes it conditionally. */
 export interface AnnotationClient {
-  /** A live read; undefined where the object is gone. */
+  /** A live read; undefined if the object is gone. */
   get(options?: GrantStoreOptions): Promise<AnnotatedObject | undefined>;
   /**
-   * A merge patch. The API server refuses one whose `metadata.resourceVersion` or `metadata.uid` is not the
-   * object's: false then, and where the object is gone. Throws where it cannot tell.
+   * A merge patch. The API server rejects one whose `metadata.resourceVersion` or `metadata.uid` is not the
+   * object's: then it returns false, as it does if the object is gone. Throws if the result is unknown.
    */
   patch(patch: AnnotatedObject, options?: GrantStoreOptions): Promise<boolean>;
 }
 
-/** UID of the VMI whose grant it is, and its resourceVersion when it was read. */
+/** UID of the VMI that the grant belongs to, and its resourceVersion when it was read. */
 type Version = Pick<AnnotatedObject["metadata"], "uid" | "resourceVersion"> | undefined;
 
 /**
- * A grant in the annotation of one VMI, by its UID: a VMI of the same name with another UID is not it,
- * and reads as invalid.
+ * A grant in the annotation of one VMI, by its UID: a VMI with the same name and another UID is not it, and reads
+ * as invalid.
  */
 export class AnnotationGrantStore implements GrantStore<Version> {
   readonly #client: AnnotationClient;

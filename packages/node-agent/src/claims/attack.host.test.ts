@@ -50,7 +50,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-test("of many who claim at once exactly one wins, round after round of ended holders", async () => {
+test("exactly one of many concurrent claimants wins, in every round of ended holders", async () => {
   for (let round = 0; round < 3; round++) {
     await using crowd = gather("real", directory);
     await crowd.said();
@@ -61,7 +61,7 @@ test("of many who claim at once exactly one wins, round after round of ended hol
   }
 });
 
-test("the same attack beats a claim that looks and then writes", async () => {
+test("control: the same attack beats a claim that checks and then writes", async () => {
   const naive = mkdtempSync(join(directory, "naive-"));
   await using crowd = gather("naive", naive);
   await crowd.said();

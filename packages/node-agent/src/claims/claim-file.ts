@@ -20,9 +20,9 @@ import type { GrantCodec } from "./file-grant-store.ts";
 export interface RunClaim {
   readonly vmiUid: string;
   readonly podUid: string;
-  /** Grows with every claim of the same VMI. */
+  /** Increases with every claim of the same VMI. */
   readonly epoch: number;
-  /** First process of the sandbox: while it runs the guest may. */
+  /** First process of the sandbox: the guest may run while it does. */
   readonly process: ProcessIdentity;
 }
 
@@ -30,13 +30,13 @@ const version = 1;
 /** A host without an API server knows only itself. */
 const here = "localhost";
 
-/** A sandbox's first process as the holder of a grant: a process for all time is an incarnation. */
+/** A sandbox's first process as the holder of a grant: a process that is unique for all time is an incarnation. */
 export function holderOf(podUid: string, { pid, startTime, bootId }: ProcessIdentity): Holder {
   const containerID = `process://${pid}/${startTime}`;
   return { podUID: podUid, containerID, node: here, machineID: here, bootID: bootId, nonce: here };
 }
 
-/** The process that a holder of this host is. */
+/** The process behind a holder on this host. */
 export function processOf({ containerID, bootID }: Holder): ProcessIdentity {
   const [pid = "", startTime = ""] = containerID.slice("process://".length).split("/");
   return { pid: Number(pid), startTime, bootId: bootID };
@@ -48,7 +48,7 @@ export function namedBy(grant: Grant): readonly Holder[] {
   return "target" in grant ? [grant.holder, grant.target] : [grant.holder];
 }
 
-/** What proves that a holder of this host has ended, if it has. Whatever cannot be told throws. */
+/** What proves that a holder on this host has ended, if it has. Throws if that cannot be determined. */
 export function proofsOf(holder: Holder): readonly ProofOfEnd[] {
   const { containerID, machineID, bootID } = holder;
   const current = currentBootId();
@@ -58,7 +58,7 @@ export function proofsOf(holder: Holder): readonly ProofOfEnd[] {
     : [];
 }
 
-/** What a grant says of one whom it names, as plain data. */
+/** What a grant says about one of those it names, as plain data. */
 export function claimOf(
   { vmiUID, epoch }: Pick<Claimed, "vmiUID" | "epoch">,
   { podUID, ...holder }: Holder,
@@ -88,8 +88,7 @@ export const claimCodec: GrantCodec = {
     }
     if (fields.state !== undefined) return decodeHandover(text);
     const { vmiUid, podUid, epoch, process, seq = epoch } = fields;
-    if (fields.version !== version)
-      return invalid("it is not of a version that this release knows");
+    if (fields.version !== version) return invalid("its version is unknown to this release");
     const isNamed = typeof vmiUid === "string" && typeof podUid === "string";
     const isCounted = isCount(epoch) && isCount(seq);
     if (!isNamed || !isCounted || !isProcessIdentity(process)) return invalid("a field is missing");
@@ -97,7 +96,7 @@ export const claimCodec: GrantCodec = {
   },
 };
 
-/** Of whichever VMI it is: the folder's name says that. Another state than a handover's is not for files. */
+/** For any VMI: the folder's name says which. States other than those of a handover do not belong in files. */
 function decodeHandover(text: string): ReadGrant {
   const { vmiUID } = Object(JSON.parse(text)) as { vmiUID?: unknown };
   const grant = decodeGrant(text, typeof vmiUID === "string" ? vmiUID : "");

@@ -17,7 +17,7 @@ function granted(podUID: string, seq: number): Grant {
   return { state: "Granted", vmiUID: "vmi", epoch: 1, seq, podUID };
 }
 
-test("a swap replaces what was read, and only that", async () => {
+test("a swap replaces only the value that was read", async () => {
   const path = directory();
   const store = new FileGrantStore(path, { codec, empty: freeGrant });
   const first = await store.read();
@@ -33,7 +33,7 @@ test("a swap replaces what was read, and only that", async () => {
   expect(readdirSync(path)).toEqual(["2.json"]);
 });
 
-test("of many swaps of the same value one succeeds", async () => {
+test("one of many swaps of the same value succeeds", async () => {
   const path = directory();
   const stores = Array.from(
     { length: 8 },
@@ -53,7 +53,7 @@ test("of many swaps of the same value one succeeds", async () => {
   }
 });
 
-test("a swap of what was removed meanwhile fails, and leaves nothing behind", async () => {
+test("a swap of a value that was removed meanwhile fails and leaves nothing behind", async () => {
   const path = directory();
   const store = new FileGrantStore(path, { codec, empty: freeGrant });
   await store.swap(await store.read(), granted("a", 1));
@@ -64,7 +64,7 @@ test("a swap of what was removed meanwhile fails, and leaves nothing behind", as
   store.removeEmpty();
 });
 
-test("the highest value counts where a crash has left an older one; what cannot be read is invalid", async () => {
+test("the highest value counts if a crash left an older one, and an unreadable value is invalid", async () => {
   const path = directory();
   const store = new FileGrantStore(path, { codec, empty: freeGrant });
   await store.swap(await store.read(), granted("a", 1));

@@ -4,23 +4,23 @@ import type { Grant, ReadGrant } from "@virtkit/api/grant";
 import type { GrantStore, StoredGrant } from "@virtkit/domain-manager";
 import { createDurably, removeDurably } from "@virtkit/host-primitives/durable";
 
-/** How a grant is written down. */
+/** How a grant is stored. */
 export interface GrantCodec {
   encode(grant: Grant): string;
   /** Never throws: what it does not understand is `Invalid`. */
   decode(text: string): ReadGrant;
 }
 
-/** A grant, and the number of the file that it is in; 0 where there is none yet. */
+/** A grant, and the number of its file; 0 if there is none yet. */
 export type FiledGrant = StoredGrant<number>;
 
 const grantFile = /^(\d{1,15})\.json$/;
 
 /**
- * A grant in a folder of its own. Each value is a file, named by a number that grows, that comes into being
- * whole (written, synced, then linked) and is never changed; the highest one counts. A swap links the
- * next number, which only one can do, and looks again: what it replaces must still be there, and nothing
- * beyond it. A folder without a file is what `empty` says.
+ * A grant in its own folder. Each value is a file with an increasing number, created complete (written, synced,
+ * then linked) and never changed; the highest number counts. A swap links the next number, which only one writer
+ * can do, and checks again: what it replaces must still be there, and nothing beyond it. An empty folder means what
+ * `empty` says.
  */
 export class FileGrantStore implements GrantStore<number> {
   readonly #directory: string;
@@ -53,7 +53,7 @@ export class FileGrantStore implements GrantStore<number> {
     return true;
   }
 
-  /** All values that are there, the one that counts last. Those before it are being removed, or a crash left them. */
+  /** All values on disk, with the one that counts last. The others are being removed, or a crash left them. */
   all(): readonly FiledGrant[] {
     return this.#numbers().flatMap((version) => {
       const text = readText(this.path(version));

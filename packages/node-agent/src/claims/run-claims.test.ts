@@ -39,7 +39,7 @@ async function sandbox(podUid: string): Promise<{
   return { podUid, process, end };
 }
 
-test("the first one gets the claim, and gets it again", async () => {
+test("the first claimant gets the claim, and gets it again", async () => {
   const claims = new RunClaims(directory());
   const first = await sandbox("pod-1");
   const grant = { vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 };
@@ -48,7 +48,7 @@ test("the first one gets the claim, and gets it again", async () => {
   expect(claims.holder(vmi)).toMatchObject({ ...grant, process: { pid: first.process.pid } });
 });
 
-test("while its process runs nobody else does, whatever UID he comes with", async () => {
+test("while its process runs nobody else gets it, whatever their UID", async () => {
   const claims = new RunClaims(directory());
   const [first, second] = [await sandbox("pod-1"), await sandbox("pod-2")];
   await claims.claim(vmi, first);
@@ -62,7 +62,7 @@ test("while its process runs nobody else does, whatever UID he comes with", asyn
   expect((await claims.claim({ ...vmi, name: "other" }, second)).grant.epoch).toBe(1);
 });
 
-test("once its process has ended the next one gets a claim with the next epoch", async () => {
+test("once its process has ended, the next claimant gets a claim with the next epoch", async () => {
   const state = directory();
   const claims = new RunClaims(state);
   const [first, second] = [await sandbox("pod-1"), await sandbox("pod-2")];
@@ -80,7 +80,7 @@ test("once its process has ended the next one gets a claim with the next epoch",
 
 test.each([
   ["another boot", { bootId: "11111111-2222-4333-8444-555555555555" }],
-  ["a pid that somebody else has by now", { startTime: "1" }],
+  ["a pid that another process has by now", { startTime: "1" }],
 ])("%s proves that the holder has ended", async (_, change) => {
   const state = directory();
   const claims = new RunClaims(state);
@@ -93,7 +93,7 @@ test.each([
 });
 
 test.each(["", "{}", '{"version":2}', '{"version":1,"epoch":1,"vmiUid":"a","podUid":"b"}'])(
-  "a claim that reads %j is not taken for free",
+  "a claim that reads %j does not count as free",
   async (text) => {
     const state = directory();
     mkdirSync(join(state, "claims", "default_vm"), { recursive: true });
@@ -116,7 +116,7 @@ test("the grant is free before the first claim, and then names the claim's proce
   });
 });
 
-test("names that are no names are refused", async () => {
+test("rejects invalid names", async () => {
   const claims = new RunClaims(directory());
   const claimant = await sandbox("pod-1");
   for (const change of [{ name: "../x" }, { namespace: "" }, { name: "A_b" }]) {
@@ -129,7 +129,7 @@ test("names that are no names are refused", async () => {
   });
 });
 
-test("a handover names both sides: its target claims on a release alone, and neither is forgotten while it runs", async () => {
+test("a handover names both sides: its target claims only after a release, and neither is forgotten while it runs", async () => {
   const claims = new RunClaims(directory());
   const [source, target] = [await sandbox("pod-1"), await sandbox("pod-2")];
   await claims.claim(vmi, source);
@@ -162,7 +162,7 @@ test("a handover names both sides: its target claims on a release alone, and nei
   expect(claims.grant(vmi).state).toBe("Free");
 });
 
-test("a sandbox gets a guest whose handover was cut off once both of its sides have ended", async () => {
+test("a sandbox gets the guest of an interrupted handover once both sides have ended", async () => {
   const claims = new RunClaims(directory());
   const [source, target, next] = await Promise.all([
     sandbox("pod-1"),

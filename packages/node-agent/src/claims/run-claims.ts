@@ -23,14 +23,14 @@ import {
 } from "./claim-file.ts";
 import { type FiledGrant, FileGrantStore } from "./file-grant-store.ts";
 
-/** The VMI that a claim is about. A new VMI of the same name has to wait for the old one's end. */
+/** The VMI that a claim is about. A new VMI with the same name has to wait for the end of the old one. */
 export interface ClaimedVmi {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** A claim, and the file that it is in. Two for a handover, which names two. */
+/** A claim and its file. There are two for a handover, which names two holders. */
 export interface ListedClaim extends RunClaim {
   readonly file: string;
 }
@@ -45,7 +45,7 @@ export interface ListedClaims {
   readonly problem?: string;
 }
 
-/** Who asks for the run grant of a guest. */
+/** Who asks for a guest's run grant. */
 export interface Claimant {
   readonly podUid: string;
   readonly process: ProcessHandle;
@@ -59,10 +59,9 @@ export interface ForgottenClaims {
 }
 
 /**
- * The right to run a guest on this host, given to one sandbox at a time: the run grant where there is no API
- * server, decided by the same rules and kept in files. A claim ends by proof alone: its process has ended,
- * or the host has booted since. Nobody gives it back, and nobody takes it away because he does not see
- * its holder.
+ * The right to run a guest on this host, held by one sandbox at a time: the run grant without an API server,
+ * decided by the same rules and kept in files. A claim ends only by proof: its process has ended, or the host has
+ * rebooted since. Nobody returns it, and nobody takes it away because they do not see its holder.
  */
 export class RunClaims {
   readonly #directory: string;
@@ -74,14 +73,14 @@ export class RunClaims {
   /**
    * Claims the run grant of a guest. The holder gets its claim again.
    *
-   * @throws NodeAgentError `AGENT_CLAIM_HELD` where another holder is not proven to have ended,
+   * @throws NodeAgentError `AGENT_CLAIM_HELD` if another holder is not proven to have ended,
    *   `AGENT_SANDBOX_GONE` where the claimant's own process has ended, `AGENT_CLAIM_INVALID` where a
    *   claim cannot be read: what is not understood is not free.
    */
   async claim(vmi: ClaimedVmi, { podUid, process }: Claimant): Promise<MayRun> {
     const store = this.#storeOf(vmi);
     if (hasExited(process)) {
-      const message = `process ${process.pid} of Pod ${podUid} has ended; start its sandbox anew`;
+      const message = `process ${process.pid} of Pod ${podUid} has ended; start a new sandbox`;
       throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: "process" });
     }
     // Checks the UIDs before anything is on disk.
@@ -90,7 +89,7 @@ export class RunClaims {
     const grantFirst = (grant: ReadGrant): Verdict => grantTo(vmi, podUid, grant);
     try {
       const mayRun = await MayRun.claim(store, { holder, grantFirst });
-      // The rules look at the newest claim; a crash may have left an older one, and that counts, too.
+      // The rules look at the newest claim; a crash may have left an older one, which counts, too.
       assertOthersEnded(vmi, store, holder);
       if (mayRun.grant.vmiUid === vmi.uid) return mayRun;
     } catch (error) {
@@ -98,16 +97,18 @@ export class RunClaims {
       const message = `${nameOf(vmi)} cannot be claimed: ${error.message}`;
       throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: nameOf(vmi), cause: error });
     }
-    const message = `${nameOf(vmi)} is held by this sandbox for an earlier VMI; start a new one`;
+    const message = `${nameOf(vmi)} is held by this sandbox for an earlier VMI; start a new sandbox`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: nameOf(vmi) });
   }
 
-  /** The claim that is in force, in a handover that of its source; undefined where there is none. Its holder may have ended. */
+  /**
+   * The claim in force (during a handover, the source's); undefined if there is none. Its holder may have ended.
+   */
   holder(vmi: Pick<ClaimedVmi, "namespace" | "name">): RunClaim | undefined {
     return readClaims(this.#storeOf(vmi)).findLast(({ isTarget }) => !isTarget)?.claim;
   }
 
-  /** Where the run grant of a guest is kept, for whoever hands it over. */
+  /** Where a guest's run grant is kept, for whoever hands it over. */
   store(vmi: Pick<ClaimedVmi, "namespace" | "name">): GrantStore {
     return this.#storeOf(vmi);
   }
@@ -117,12 +118,12 @@ export class RunClaims {
     return holderOf(podUid, identityOf(process));
   }
 
-  /** The run grant as it stands, for `describeGrant`: free where nobody has claimed, invalid where it is unreadable. */
+  /** The current run grant, for `describeGrant`: free if nobody has claimed, invalid if it is unreadable. */
   grant(vmi: Pick<ClaimedVmi, "namespace" | "name">): ReadGrant {
     return this.#storeOf(vmi).all().at(-1)?.grant ?? unclaimed;
   }
 
-  /** Every claim on disk, whoever's it is. What cannot be read is told with its file, and hides nothing else. */
+  /** Every claim on disk, whoever holds it. An unreadable one is reported with its file, and hides nothing else. */
   all(): readonly ListedClaims[] {
     return namesIn(this.#directory).flatMap((entry): ListedClaims[] => {
       const [namespace = "", name, ...more] = entry.split("_");
@@ -143,7 +144,7 @@ export class RunClaims {
   }
 
   /**
-   * Forgets the claims of a VMI that is no more, or only those of one of its Pods. Throws `AGENT_CLAIM_HELD`
+   * Forgets the claims of a VMI that no longer exists, or only those of one of its Pods. Throws `AGENT_CLAIM_HELD`
    * while a holder may run.
    */
   forget({ podUid, ...vmi }: ForgottenClaims): void {
@@ -170,7 +171,7 @@ export class RunClaims {
       const message = `metadata.${field} is ${shown}; use lower case letters, digits, "-" and "."`;
       throw new NodeAgentError("AGENT_ARGUMENT", message, { path: `metadata.${field}` });
     }
-    // Neither part can hold an underscore.
+    // Neither part can contain an underscore.
     return join(this.#directory, `${namespace}_${name}`);
   }
 }
@@ -206,7 +207,7 @@ function grantTo(vmi: ClaimedVmi, podUID: string, grant: ReadGrant): Verdict {
   return verdict;
 }
 
-/** Whoever of those that a grant names may still run. */
+/** Those named by a grant that may still run. */
 function stillThere(grant: Extract<Grant, { holder: Holder }>): Holder {
   return namedBy(grant).find((holder) => proofsOf(holder).length === 0) ?? grant.holder;
 }
@@ -219,7 +220,7 @@ interface ReadClaim {
   readonly isEnded: () => boolean;
 }
 
-/** All claims that are on disk, the newest last; of a handover both sides. */
+/** All claims on disk, the newest last; both sides of a handover. */
 function readClaims(store: FileGrantStore): readonly ReadClaim[] {
   return store.all().flatMap((filed) => readClaim(store, filed));
 }
@@ -246,7 +247,7 @@ function assertOthersEnded(vmi: ClaimedVmi, store: FileGrantStore, claimant: Hol
 
 function unreadable(where: ClaimedVmi | string, problem: string): NodeAgentError {
   const path = typeof where === "string" ? where : nameOf(where);
-  const message = `the claim of ${path} cannot be read: ${problem}; make sure that the guest does not run, then remove its file`;
+  const message = `the claim of ${path} cannot be read: ${problem}; make sure that the guest does not run, then remove the file`;
   return new NodeAgentError("AGENT_CLAIM_INVALID", message, { path });
 }
 

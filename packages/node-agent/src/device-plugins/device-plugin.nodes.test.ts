@@ -22,7 +22,7 @@ async function pluginDirectory(): Promise<string> {
 
 const idle = "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done";
 
-test("a device plug-in makes its node have the device, and a Pod that asks for it gets it as its own user's", async () => {
+test("a device plug-in adds its device to the node, and a Pod that requests it gets it with its own user as owner", async () => {
   const resource = "virtkit.io/test-tun";
   const source = slotDevices({ name: "tun", path: "/dev/net/tun", slots: 1 });
   await using namespace = await createNamespace(cluster);
@@ -53,7 +53,7 @@ test("a device plug-in makes its node have the device, and a Pod that asks for i
   await expect.poll(() => allocatable(resource)).toBe("0");
 });
 
-test("a node's plug-ins withdraw a device that goes, offer it when it is back, and survive the kubelet's restart", async () => {
+test("a node's plug-ins withdraw a device that disappears, offer it when it is back, and survive a kubelet restart", async () => {
   // Stands for the node's /dev: what is there is offered.
   const root = mkdtempSync("/tmp/plugins-");
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));

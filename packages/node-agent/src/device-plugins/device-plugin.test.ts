@@ -16,7 +16,7 @@ function places(): { directory: string; root: string } {
   return { directory, root };
 }
 
-test("devices are offered, withdrawn when their node goes, and refused once it is gone", async () => {
+test("devices are offered, withdrawn when their device node disappears, and then rejected", async () => {
   const { directory, root } = places();
   const device = join(root, "dev/x");
   writeFileSync(device, "");
@@ -41,7 +41,7 @@ test("devices are offered, withdrawn when their node goes, and refused once it i
   expect(readdirSync(directory)).not.toContain("example.com-x.sock");
 });
 
-test("a plug-in waits for a kubelet, and tells each one that starts", async () => {
+test("a plug-in waits for a kubelet, and registers with each one that starts", async () => {
   const { directory, root } = places();
   const source = slotDevices({ name: "x", path: "/dev/x", slots: 1, root });
   await using plugin = startDevicePlugin({ directory, resource: "example.com/x", source });

@@ -17,35 +17,35 @@ import { decodeMessage, encodeMessage, type ProtobufField } from "./protobuf-mes
 
 /** What {@link startDevicePlugin} works with. */
 export interface DevicePluginOptions extends Observers {
-  /** The kubelet's directory of device plug-ins, as this process sees it. */
+  /** The kubelet's device plug-in directory, as this process sees it. */
   readonly directory: string;
-  /** The resource that Pods ask for: `devices.kubevirt.io/tun`. */
+  /** The resource that Pods request: `devices.kubevirt.io/tun`. */
   readonly resource: string;
   readonly source: DeviceSource;
   readonly clock?: Clock;
-  /** Told each time that `ready` changes. Must not throw. */
+  /** Called each time `ready` changes. Must not throw. */
   readonly onReady?: (ready: boolean) => void;
 }
 
 /** A device plug-in. Disposal withdraws its devices and ends it. */
 export type DevicePlugin = AsyncDisposable & {
   readonly resource: string;
-  /** Whether the kubelet knows it: false before it has been told, and while a kubelet that starts has not been. */
+  /** Whether the kubelet knows it: false before registration, and while a starting kubelet has not been told. */
   readonly ready: boolean;
   /** Resolves as soon as the kubelet knows it, or when it ends. */
   whenReady(): Promise<void>;
   /** The IDs that were handed out, in order; the last thousand. */
   readonly allocated: readonly string[];
-  /** How often the plug-in has made itself known: again whenever the kubelet has started. */
+  /** How often the plug-in has registered: again whenever the kubelet has started. */
   readonly registrations: number;
 };
 
 const version = "v1beta1";
-/** Milliseconds after which to try again; the last one for ever. KubeVirt's. */
+/** Milliseconds until the next attempt; the last value repeats. KubeVirt's. */
 const delays = [1_000, 2_000, 5_000, 10_000];
-/** While a kubelet starts, its socket is there some time before it answers. */
+/** While a kubelet starts, its socket exists some time before it answers. */
 const startingDelay = 200;
-/** A watch of a directory may miss what happens while it is set up. */
+/** A directory watch may miss what happens while it is set up. */
 const lookInterval = 5_000;
 const mostRemembered = 1_000;
 
@@ -78,7 +78,7 @@ class KubeletPlugin implements DevicePlugin {
   #waiting: (() => void)[] = [];
   #told = "";
   #offering: Promise<void> | undefined;
-  /** Ends a pause between two tries: a kubelet has come. */
+  /** Ends a pause between two attempts: a kubelet has appeared. */
   #nudge = new AbortController();
   #stopLooking: () => void = () => {};
 
@@ -121,13 +121,13 @@ class KubeletPlugin implements DevicePlugin {
     this.#setReady(false);
     for (const resolve of this.#waiting.splice(0)) resolve();
     await this.#offering;
-    // The kubelet then has none of them at once, and not only when it misses this plug-in.
+    // The kubelet then drops all of them at once, not only when it misses this plug-in.
     for (const stream of this.#listeners) stream.end(frameMessage(encodeMessage([])));
     await this.#close();
     await rm(this.#path(this.#endpoint), { force: true });
   }
 
-  /** A directory that is not there yet is looked at now and then. */
+  /** A directory that does not exist yet is checked now and then. */
   #watch(place: string, changed: (name: string | null) => void): void {
     try {
       const watcher = watch(place, (_, name) => changed(name));
@@ -138,7 +138,7 @@ class KubeletPlugin implements DevicePlugin {
     }
   }
 
-  /** A kubelet that starts empties its directory: the plug-in's own socket is gone then, or the kubelet's is new. */
+  /** A starting kubelet empties its directory: then the plug-in's own socket is gone, or the kubelet's is new. */
   #look(kubeletIsNew: boolean): void {
     if (this.#stop.signal.aborted) return;
     const known = this.#ready && !kubeletIsNew && existsSync(this.#path(this.#endpoint));
@@ -162,7 +162,7 @@ class KubeletPlugin implements DevicePlugin {
           return;
         }
       } catch (error) {
-        this.#warn(error, "the kubelet has not taken a device plug-in");
+        this.#warn(error, "the kubelet has not accepted a device plug-in");
       }
       const patient = delays[Math.min(attempt, delays.length - 1)] ?? 0;
       const delay = kubelet && attempt < 50 ? startingDelay : patient;
@@ -175,7 +175,7 @@ class KubeletPlugin implements DevicePlugin {
     const path = this.#path(this.#endpoint);
     if (!this.#server || !existsSync(path)) {
       await this.#close();
-      // One that another process has left.
+      // Left by another process.
       await rm(path, { force: true });
       this.#server = createServer();
       this.#server.on("session", (session) => {
@@ -205,7 +205,7 @@ class KubeletPlugin implements DevicePlugin {
   }
 
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    // The kubelet goes away whenever it likes.
+    // The kubelet may disconnect at any time.
     stream.on("error", () => {});
     const verb = headers[":path"]?.split("/").pop() ?? "";
     stream.respond(
@@ -225,7 +225,7 @@ class KubeletPlugin implements DevicePlugin {
     readMessage(stream)
       .then((request) => stream.end(frameMessage(this.#answer(verb, request))))
       .catch((error: unknown) => {
-        this.#warn(error, "a request of the kubelet was refused");
+        this.#warn(error, "a request from the kubelet was rejected");
         // FAILED_PRECONDITION: the Pod is not admitted, and says why.
         trailers = { "grpc-status": "9", "grpc-message": encodeURIComponent(describeError(error)) };
         stream.end();
@@ -256,7 +256,7 @@ class KubeletPlugin implements DevicePlugin {
     return encodeMessage(devices);
   }
 
-  /** Other calls are for plug-ins that have asked for them in their options. */
+  /** Other calls are for plug-ins that enable them in their options. */
   #answer(verb: string, request: Uint8Array): Buffer {
     if (verb !== "Allocate") return encodeMessage([]);
     const containers = decodeMessage(request).map(([, container]): ProtobufField => {

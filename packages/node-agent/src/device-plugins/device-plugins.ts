@@ -10,16 +10,16 @@ import { slotDevices } from "./slot-devices.ts";
 /** What {@link startDevicePlugins} works with. */
 export interface DevicePluginsOptions extends Observers {
   readonly config: ClusterConfig;
-  /** The kubelet's directory of device plug-ins, as this process sees it. Default: where it is on the node. */
+  /** The kubelet's device plug-in directory, as this process sees it. Default: its place on the node. */
   readonly directory?: string;
   /** The node's root, as this process sees it. Default `/`. */
   readonly root?: string;
-  /** Containers that may have a shared device at once. Default 1,000. */
+  /** Containers that may share a device at once. Default 1,000. */
   readonly slots?: number;
   /** The node's devices. Default: what sysfs says. */
   readonly find?: () => HostDevices;
   readonly clock?: Clock;
-  /** Told each time that `ready` changes. Must not throw. */
+  /** Called each time `ready` changes. Must not throw. */
   readonly onReady?: (ready: boolean) => void;
 }
 
@@ -28,11 +28,11 @@ export type DevicePlugins = AsyncDisposable & {
   /** Whether the kubelet knows all of them. */
   readonly ready: boolean;
   readonly resources: readonly string[];
-  /** Takes a new configuration, and looks for devices again: plug-ins that are no longer wanted end. */
+  /** Applies a new configuration, and looks for devices again: plug-ins that are no longer needed end. */
   update(config: ClusterConfig): Promise<void>;
 };
 
-/** A resource that is offered; `key` tells whether it is still what it was. */
+/** An offered resource; `key` tells whether it is unchanged. */
 export interface WantedPlugin {
   readonly resource: string;
   readonly key: string;
@@ -40,8 +40,8 @@ export interface WantedPlugin {
 }
 
 /**
- * Which plug-ins a node has: the hypervisor's device, `tun` and `vhost-net` always; `vhost-vsock` and `sev` by their
- * feature gates; and what the configuration permits of the node's own devices.
+ * Which plug-ins a node has: always the hypervisor's device, `tun` and `vhost-net`; `vhost-vsock` and `sev` by
+ * their feature gates; and the node's own devices that the configuration permits.
  */
 export function planPlugins(
   config: ClusterConfig,

@@ -1,9 +1,9 @@
 /** A device that can be handed to one container. */
 export interface PluginDevice {
   readonly id: string;
-  /** One that is not is withdrawn: the kubelet gives it to nobody. */
+  /** An unhealthy one is withdrawn: the kubelet hands it to nobody. */
   readonly healthy: boolean;
-  /** The NUMA node that it is at, where that is known. */
+  /** Its NUMA node, if known. */
   readonly numaNode?: number;
 }
 
@@ -15,10 +15,10 @@ export interface Allocation {
 
 /** Devices of one resource. */
 export interface DeviceSource {
-  /** Those that there are, and how they are. Never throws. */
+  /** The existing devices and their health. Never throws. */
   list(): readonly PluginDevice[];
-  /** Throws where one of them is not there. */
+  /** Throws if one of them does not exist. */
   allocate(ids: readonly string[]): Allocation;
-  /** Directories in which a change may mean that a device came or went. */
+  /** Directories where a change may mean that a device appeared or disappeared. */
   readonly directories: readonly string[];
 }

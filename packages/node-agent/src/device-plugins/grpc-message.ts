@@ -3,17 +3,17 @@ import { connect as connectSocket } from "node:net";
 import type { Readable } from "node:stream";
 import { NodeAgentError } from "../node-agent-error.ts";
 
-/** A request of the kubelet names a few devices; whoever sends more is not the kubelet. */
+/** A request from the kubelet names a few devices; a longer one is not from the kubelet. */
 const maxRequest = 1 << 20;
 
-/** A message of gRPC has a byte that says whether it is compressed, and four with its length, before it. */
+/** A gRPC message is preceded by a byte that says whether it is compressed, and four bytes with its length. */
 export function frameMessage(message: Uint8Array): Buffer {
   const head = Buffer.alloc(5);
   head.writeUInt32BE(message.length, 1);
   return Buffer.concat([head, message]);
 }
 
-/** The one message of a request. Rejects with a RangeError where it is none, or too long. */
+/** The single message of a request. Rejects with a RangeError if there is none, or it is too long. */
 export async function readMessage(stream: Readable): Promise<Uint8Array> {
   let bytes = Buffer.alloc(0);
   for await (const chunk of stream) {
@@ -26,7 +26,7 @@ export async function readMessage(stream: Readable): Promise<Uint8Array> {
   return bytes.subarray(5);
 }
 
-/** Makes a call whose answer says no more than that it was made. Rejects with `AGENT_DEVICE_PLUGIN` where it was not. */
+/** Makes a call whose answer carries no data. Rejects with `AGENT_DEVICE_PLUGIN` if it fails. */
 export async function callUnary(
   socket: string,
   path: string,
@@ -37,10 +37,10 @@ export async function callUnary(
   try {
     await new Promise<void>((resolve, reject) => {
       session.once("error", reject);
-      session.setTimeout(timeout, () => reject(refused(path, `no answer in ${timeout} ms`)));
+      session.setTimeout(timeout, () => reject(refused(path, `no answer within ${timeout} ms`)));
       const headers = { "content-type": "application/grpc", te: "trailers" };
       const call = session.request({ ":method": "POST", ":path": path, ...headers });
-      // An answer without a message has its status among the first headers.
+      // An answer without a message has its status in the first headers.
       const end = (answer: IncomingHttpHeaders): void => {
         const status = answer["grpc-status"];
         if (status === "0") resolve();
@@ -58,6 +58,6 @@ export async function callUnary(
 }
 
 function refused(path: string, why: string): NodeAgentError {
-  const message = `${path}: the kubelet did not take it: ${why.slice(0, 500)}`;
+  const message = `${path}: the kubelet did not accept it: ${why.slice(0, 500)}`;
   return new NodeAgentError("AGENT_DEVICE_PLUGIN", message, { path });
 }

@@ -39,7 +39,7 @@ export interface HostDevices {
   readonly usb: readonly UsbDevice[];
 }
 
-/** Reads them from sysfs. What cannot be read whole is left out. */
+/** Reads them from sysfs. What cannot be read completely is left out. */
 export function findHostDevices(root = "/"): HostDevices {
   const bus = (name: string): string => join(root, "sys/bus", name, "devices");
   return {
@@ -112,12 +112,12 @@ function entries(place: string): readonly string[] {
   return found?.toSorted() ?? [];
 }
 
-/** Nothing where it is not there, or is not what it should be. */
+/** Undefined if it does not exist, or is not valid. */
 function optional<T>(read: () => T): [T] | [] {
   try {
     return [read()];
   } catch {
-    // A device that went while it was looked at, or that has no driver, is not offered.
+    // A device that disappeared meanwhile, or has no driver, is not offered.
     return [];
   }
 }

@@ -50,7 +50,7 @@ const usbSet = [
   { vendor: "46f4", product: "0002" },
 ];
 
-test("what the configuration permits of a node's devices, by resource", () => {
+test("lists the permitted devices of a node by resource", () => {
   const root = nodeRoot();
   const planned = planPermittedDevices(
     {
@@ -107,13 +107,13 @@ test("what the configuration permits of a node's devices, by resource", () => {
   ]);
 });
 
-test("a device is healthy while all its nodes are there, and only then given out", () => {
+test("a device is healthy while all its device nodes exist, and is handed out only then", () => {
   const root = nodeRoot();
   const device = { id: "7", value: "0000:01:00.0", paths: ["/dev/vfio/vfio", "/dev/vfio/7"] };
   const planned = { resource: "a/b", variable: "PCI_RESOURCE_A_B", devices: [device] };
   const source = permittedDevices(planned, root);
   expect(source.list()).toEqual([{ id: "7", healthy: false }]);
-  expect(() => source.allocate(["7"])).toThrow(/not there/);
+  expect(() => source.allocate(["7"])).toThrow(/no longer exists/);
   mkdirSync(join(root, "dev/vfio"), { recursive: true });
   for (const name of ["vfio", "7"]) writeFileSync(join(root, "dev/vfio", name), "");
   expect(source.list()).toEqual([{ id: "7", healthy: true }]);
@@ -121,5 +121,5 @@ test("a device is healthy while all its nodes are there, and only then given out
     nodes: device.paths.map((path) => ({ path, permissions: "mrw" })),
     env: { PCI_RESOURCE_A_B: "0000:01:00.0" },
   });
-  expect(() => source.allocate(["8"])).toThrow(/not there/);
+  expect(() => source.allocate(["8"])).toThrow(/no longer exists/);
 });

@@ -5,13 +5,13 @@ import { NodeAgentError } from "../node-agent-error.ts";
 import type { Allocation, DeviceSource } from "./device-source.ts";
 import { type HostDevices, mediatedTypeName, type UsbDevice } from "./host-devices.ts";
 
-/** A device of a node that guests may have. */
+/** A device of a node that guests may use. */
 export interface PermittedDevice {
-  /** By which the kubelet knows it. */
+  /** The ID by which the kubelet knows it. */
   readonly id: string;
-  /** What the launcher is told of it: the address, or the UUID. */
+  /** What the launcher is told about it: the address or the UUID. */
   readonly value: string;
-  /** Device nodes that the container gets, as the node has them. */
+  /** Device nodes that the container gets, as on the node. */
   readonly paths: readonly string[];
   readonly numaNode?: number;
 }
@@ -25,8 +25,8 @@ export interface PermittedResource {
 }
 
 /**
- * What of a node's devices the cluster's configuration permits, by resource: PCI devices that VFIO has, mediated
- * devices by type, and sets of USB devices of which all are there. Resources of other providers are left to them.
+ * Which of a node's devices the cluster's configuration permits, by resource: PCI devices bound to VFIO, mediated
+ * devices by type, and complete sets of USB devices. Resources of external providers are left to them.
  */
 export function planPermittedDevices(
   { pciHostDevices = [], mediatedDevices = [], usb = [] }: PermittedHostDevices,
@@ -82,7 +82,7 @@ function numaIn({ numaNode }: { readonly numaNode?: number }): { readonly numaNo
   return numaNode === undefined ? {} : { numaNode };
 }
 
-/** Sets of devices, one for each selector; a device is in one set at most. */
+/** Sets of devices, one for each selector; a device is in at most one set. */
 function usbSets(
   resource: string,
   selectors: readonly { readonly vendor: string; readonly product: string }[],
@@ -104,7 +104,7 @@ function usbSets(
     for (const device of chosen) free.delete(device);
     const addresses = chosen.map(({ bus, device }) => `${bus}:${device}`);
     sets.push({
-      // The same after a restart, so that the kubelet knows what it has given out.
+      // The same after a restart, so that the kubelet recognises what it has handed out.
       id: `${resource.replaceAll("/", "-")}-${addresses.join("-").replaceAll(":", ".")}`,
       value: addresses.join(","),
       paths: chosen.map(({ path }) => path),
@@ -112,7 +112,10 @@ function usbSets(
   }
 }
 
-/** The devices of a permitted resource; those whose nodes are gone are unhealthy. `root` is the node's, as seen here. */
+/**
+ * The devices of a permitted resource; those whose device nodes are gone are unhealthy. `root` is the node's, as
+ * seen here.
+ */
 export function permittedDevices(
   { resource, variable, devices }: PermittedResource,
   root = "/",
@@ -133,7 +136,7 @@ export function permittedDevices(
       const chosen = ids.map((id) => {
         const device = devices.find((candidate) => candidate.id === id);
         if (device && isThere(device)) return device;
-        const message = `${resource}: the device ${id} is not there any more`;
+        const message = `${resource}: the device ${id} no longer exists`;
         throw new NodeAgentError("AGENT_DEVICE_PLUGIN", message, { path: resource });
       });
       const paths = new Set(chosen.flatMap((device) => device.paths));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { decodeMessage, encodeMessage } from "./protobuf-message.ts";
 
-test("strings, booleans and messages are encoded as protoc does it", () => {
+test("strings, booleans and messages are encoded like protoc does", () => {
   // protoc --encode: 1: "kvm", 2: true, 3 { 1: "x" }
   const message = encodeMessage([
     [1, "kvm"],
@@ -11,13 +11,13 @@ test("strings, booleans and messages are encoded as protoc does it", () => {
   expect(message.toString("hex")).toBe("0a036b766d10011a030a0178");
 });
 
-test("whole numbers are encoded as protoc does it", () => {
+test("integers are encoded like protoc does", () => {
   // protoc --encode: 3 { 1 { 1: 300 } }
   const nodes = encodeMessage([[1, encodeMessage([[1, 300]])]]);
   expect(encodeMessage([[3, nodes]]).toString("hex")).toBe("1a050a0308ac02");
 });
 
-test("what was encoded is decoded, with long values and repeated fields; numbers are passed over", () => {
+test("decodes what it encodes, including long values and repeated fields, and skips numbers", () => {
   const long = "x".repeat(300);
   const bytes = encodeMessage([
     [1, long],
@@ -38,8 +38,8 @@ test("what was encoded is decoded, with long values and repeated fields; numbers
 
 test.each([
   ["a length beyond the end", "0a05abcd"],
-  ["a number without an end", "0affffffffffffffff"],
+  ["a number that never ends", "0affffffffffffffff"],
   ["a group", "0b"],
-])("%s is refused", (_, hex) => {
+])("%s is rejected", (_, hex) => {
   expect(() => decodeMessage(Buffer.from(hex, "hex"))).toThrow(RangeError);
 });

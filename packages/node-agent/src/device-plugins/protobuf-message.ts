@@ -1,4 +1,4 @@
-/** A field of a message: its number, and a string, a boolean, a whole number from 0, or another message. */
+/** A field of a message: its number, and a string, a boolean, an integer of at least 0, or another message. */
 export type ProtobufField = readonly [
   number: number,
   value: string | boolean | number | Uint8Array,
@@ -19,7 +19,7 @@ export function encodeMessage(fields: readonly ProtobufField[]): Buffer {
 /**
  * The fields of a message that have a length: strings, bytes and messages. Numbers are passed over.
  *
- * @throws RangeError where the bytes are not a message.
+ * @throws RangeError if the bytes are not a message.
  */
 export function decodeMessage(bytes: Uint8Array): [number: number, value: Uint8Array][] {
   const fields: [number, Uint8Array][] = [];
@@ -36,7 +36,7 @@ export function decodeMessage(bytes: Uint8Array): [number: number, value: Uint8A
       value += (byte & 127) * factor;
       if (byte < 128) return value;
     }
-    throw new RangeError("a number of the message is too long");
+    throw new RangeError("a number in the message is too long");
   };
   while (at < bytes.length) {
     const tag = number();
@@ -45,7 +45,7 @@ export function decodeMessage(bytes: Uint8Array): [number: number, value: Uint8A
     else if (kind === 1) take(8);
     else if (kind === 5) take(4);
     else if (kind === 2) fields.push([Math.floor(tag / 8), take(number())]);
-    else throw new RangeError(`the message has a field of the unknown kind ${kind}`);
+    else throw new RangeError(`the message has a field of unknown kind ${kind}`);
   }
   return fields;
 }

@@ -3,20 +3,23 @@ import { dirname, join } from "node:path";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { DeviceSource } from "./device-source.ts";
 
-/** A device node that many containers may have at once. */
+/** A device node that many containers may share. */
 export interface SharedNode {
-  /** Name of its slots: `kvm` has `kvm0`, `kvm1`, ... */
+  /** Prefix of its slots: `kvm` has `kvm0`, `kvm1`, ... */
   readonly name: string;
   /** As containers and the node know it: `/dev/kvm`. */
   readonly path: string;
   readonly slots: number;
   /** Where this process sees the node's root. Default `/`. */
   readonly root?: string;
-  /** The kernel loads the module of some at the first opening. Default true. */
+  /** The kernel loads the module of some when they are first opened. Default true. */
   readonly openFirst?: boolean;
 }
 
-/** Slots for one device node: as many containers may have it. All are healthy while the node is there. */
+/**
+ * Slots for one device node: the number of containers that may share it. All are healthy while the device node
+ * exists.
+ */
 export function slotDevices({
   name,
   path,
@@ -34,7 +37,7 @@ export function slotDevices({
     },
     allocate: () => {
       if (existsSync(place)) return { nodes: [{ path, permissions: "rw" }], env: {} };
-      const message = `${path} is not there any more; see what removed it from the node`;
+      const message = `${path} no longer exists; check what removed it from the node`;
       throw new NodeAgentError("AGENT_DEVICE_PLUGIN", message, { path });
     },
   };
@@ -44,6 +47,6 @@ function wake(place: string): void {
   try {
     closeSync(openSync(place, "r"));
   } catch {
-    // Its devices are unhealthy then, which the kubelet is told.
+    // Its devices are then unhealthy, which is reported to the kubelet.
   }
 }

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CapabilityDocuments } from "./node-capabilities.ts";
 
-/** Where an init container leaves what libvirt says of the node: KubeVirt's place. */
+/** Where an init container leaves libvirt's description of the node: KubeVirt's place. */
 export const capabilityDirectory = "/var/lib/kubevirt-node-labeller";
 
-/** As libvirt neither sends nor takes a longer text. */
+/** libvirt neither sends nor accepts a longer text. */
 const longest = 4 * 1024 * 1024;
 
 const emulators: Readonly<Record<string, string>> = {
@@ -14,8 +14,8 @@ const emulators: Readonly<Record<string, string>> = {
 };
 
 /**
- * What libvirt says of a node, from the files that an init container has left there, by KubeVirt's names: the agent
- * itself runs no libvirt. Undefined where they are not there.
+ * What libvirt says about a node, from the files that an init container has left there under KubeVirt's names: the
+ * agent itself runs no libvirt. Undefined if they do not exist.
  */
 export function readCapabilityFiles(
   directory: string = capabilityDirectory,
@@ -30,7 +30,7 @@ export function readCapabilityFiles(
   ];
   if (domainCapabilities === undefined || capabilities === undefined) return undefined;
   const supportedCpu = read("supported_features.xml");
-  // A file of an emulator that is not there is empty.
+  // The file of a missing emulator is empty.
   const emulated = Object.keys(emulators).filter((name) => read(emulators[name] ?? ""));
   return { domainCapabilities, capabilities, supportedCpu, emulated };
 }

@@ -1,19 +1,21 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 
-/** What a heartbeat tells. */
+/** What a heartbeat contains. */
 export interface HeartbeatFacts {
-  /** Whether VMIs may be scheduled here: the kubelet knows all device plug-ins, and the agent is not ending. */
+  /**
+   * Whether VMIs may be scheduled here: the kubelet knows all device plug-ins, and the agent is not shutting down.
+   */
   readonly schedulable: boolean;
-  /** Whether the kubelet gives whole CPUs to containers. */
+  /** Whether the kubelet assigns whole CPUs to containers. */
   readonly cpuManager: boolean;
   readonly now: Date;
   readonly bootId: string;
 }
 
-/** What KubeVirt called it first, which selectors of users may still name. */
+/** KubeVirt's first name for it, which users' selectors may still use. */
 const oldCpuManagerLabel = "cpumanager";
 
-/** A merge patch of a node: that its agent lives, in which boot, and whether VMIs may come. */
+/** A merge patch of a node: that its agent lives, in which boot, and whether VMIs may be scheduled. */
 export function planHeartbeat(
   { schedulable, cpuManager, now, bootId }: HeartbeatFacts,
   { names }: ClusterConfig,
@@ -35,7 +37,7 @@ export function planHeartbeat(
   };
 }
 
-/** Whether the kubelet gives whole CPUs to containers, by its state file. One that cannot be read says no. */
+/** Whether the kubelet assigns whole CPUs to containers, by its state file. An unreadable one means no. */
 export function isCpuManagerStatic(stateFile: string | undefined): boolean {
   try {
     const state: unknown = JSON.parse(stateFile ?? "");

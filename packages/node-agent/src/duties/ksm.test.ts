@@ -14,50 +14,50 @@ const annotation = (
 
 test.each<[string, Partial<KsmFacts>, object, unknown]>([
   [
-    "begins while memory is short",
+    "starts when memory is short",
     {},
     {},
     { running: true, sleepMilliseconds: 53, pagesToScan: 100 },
   ],
   [
-    "does more of it",
+    "scans more while memory is short",
     { running: true },
     {},
     { running: true, sleepMilliseconds: 53, pagesToScan: 400 },
   ],
   [
-    "does no more than it may",
+    "does not scan more than its maximum",
     { running: true, pagesToScan: 1200 },
     {},
     { running: true, sleepMilliseconds: 53, pagesToScan: 1250 },
   ],
   [
-    "does less of it while there is memory",
+    "scans less while there is enough memory",
     { running: true, availableMemory: 20 * gib, pagesToScan: 200 },
     {},
     { running: true, sleepMilliseconds: 133, pagesToScan: 150 },
   ],
   ["ends", { running: true, availableMemory: 20 * gib, pagesToScan: 100 }, {}, { running: false }],
-  ["does nothing while there is memory", { availableMemory: 20 * gib }, {}, { running: false }],
+  ["stays off while there is enough memory", { availableMemory: 20 * gib }, {}, { running: false }],
   [
-    "heeds an override",
+    "follows an override",
     { running: true },
     annotation("ksmPagesMax", "150"),
     { running: true, sleepMilliseconds: 53, pagesToScan: 150 },
   ],
   [
-    "passes over one that is out of bounds",
+    "ignores an override that is out of range",
     { running: true },
     annotation("ksmPagesMax", "-1"),
     { running: true, sleepMilliseconds: 53, pagesToScan: 400 },
   ],
   [
-    "passes over one that is no number",
+    "ignores an override that is not a number",
     {},
     annotation("ksmFreePercent", "x"),
     { running: true, sleepMilliseconds: 53, pagesToScan: 100 },
   ],
-])("the kernel %s", (_, change, annotations, settings) => {
+])("KSM %s", (_, change, annotations, settings) => {
   const plan = planKsm({ ...facts, ...change }, { annotations: { ...annotations } }, config);
   expect(plan).toEqual({
     settings,
@@ -66,7 +66,7 @@ test.each<[string, Partial<KsmFacts>, object, unknown]>([
   });
 });
 
-test("a node that is not named is left alone, unless the agent had switched it on", () => {
+test("a node that is not selected is left alone, unless the agent had enabled KSM", () => {
   const none = { eligible: false, managed: false };
   const other = clusterConfig();
   expect(planKsm({ ...facts, running: true }, {}, other)).toEqual(none);

@@ -2,7 +2,7 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import { matchesSelector } from "@virtkit/api/match-labels";
 import type { Names } from "@virtkit/api/names";
 
-/** What the kernel says of merging equal pages, and of memory in KiB. */
+/** What the kernel reports about merging equal pages, and about memory in KiB. */
 export interface KsmFacts {
   readonly running: boolean;
   readonly pagesToScan: number;
@@ -10,21 +10,21 @@ export interface KsmFacts {
   readonly availableMemory: number;
 }
 
-/** What the kernel is told. */
+/** What is written to the kernel. */
 export interface KsmSettings {
   readonly running: boolean;
-  /** Only where it runs. */
+  /** Only if KSM runs. */
   readonly sleepMilliseconds?: number;
   readonly pagesToScan?: number;
 }
 
-/** What is done about KSM on a node. */
+/** What to do about KSM on a node. */
 export interface KsmPlan {
-  /** Absent where nothing is changed. */
+  /** Absent if nothing is changed. */
   readonly settings?: KsmSettings;
-  /** Value of the label: whether this node is one of those that the configuration names. */
+  /** Value of the label: whether the configuration selects this node. */
   readonly eligible: boolean;
-  /** Value of the annotation: whether the agent has switched it on. */
+  /** Value of the annotation: whether the agent has enabled it. */
   readonly managed: boolean;
 }
 
@@ -37,9 +37,9 @@ interface KsmNode {
 const baselineMemory = 16 * 1024 * 1024;
 
 /**
- * What to do about merging equal pages of memory: more of it while memory is short, less while it is not. A node that the
- * configuration does not name is left alone, unless the agent had switched it on. `facts` is undefined where the
- * kernel cannot do it.
+ * What to do about merging equal pages of memory: more of it while memory is short, less while it is not. A node
+ * that the configuration does not select is left alone, unless the agent had enabled KSM. `facts` is undefined if
+ * the kernel does not support it.
  */
 export function planKsm(
   facts: KsmFacts | undefined,
@@ -87,7 +87,7 @@ function settingsFor(
   return { running: true, sleepMilliseconds, pagesToScan: pages };
 }
 
-/** An override that is out of bounds is the default, or the least where the default is out of bounds too. */
+/** An override that is out of bounds becomes the default, or the minimum if the default is out of bounds, too. */
 function override(text: string | undefined, standard: number, least: number, most: number): number {
   const value = text === undefined || text.trim() === "" ? Number.NaN : Number(text);
   if (Number.isNaN(value)) return standard;

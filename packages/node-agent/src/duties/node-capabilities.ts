@@ -1,15 +1,15 @@
 import { readDocument, type XmlNode } from "@virtkit/converter/xml";
 import { NodeAgentError } from "../node-agent-error.ts";
 
-/** What libvirt says of a node, as documents. */
+/** What libvirt says about a node, as documents. */
 export interface CapabilityDocuments {
-  /** Of the domains that the node's hypervisor runs, with their CPU features expanded. */
+  /** Domain capabilities of the node's hypervisor, with CPU features expanded. */
   readonly domainCapabilities: string;
   /** The CPU that the hypervisor can give to guests, with all its features. Not on every architecture. */
   readonly supportedCpu?: string | undefined;
   /** Of the host. */
   readonly capabilities: string;
-  /** Other architectures, as Go names them, for which there is an emulator. */
+  /** Other architectures, by Go's names, for which there is an emulator. */
   readonly emulated?: readonly string[];
 }
 
@@ -24,11 +24,11 @@ export interface NodeCapabilities {
     | undefined;
   /** CPU models that guests can have here. */
   readonly usableModels: readonly string[];
-  /** Those, and the ones that libvirt knows and this CPU lacks. */
+  /** Those, and the ones that libvirt knows but this CPU lacks. */
   readonly knownModels: readonly string[];
   readonly features: readonly string[];
   readonly machines: readonly string[];
-  /** Those of them that QEMU will not have for long. */
+  /** Those that QEMU will soon remove. */
   readonly deprecatedMachines: readonly string[];
   readonly tsc?: { readonly frequency: string; readonly scalable: boolean } | undefined;
   readonly sev: boolean;
@@ -39,13 +39,13 @@ export interface NodeCapabilities {
   readonly emulated: readonly string[];
 }
 
-/** The architectures on which guests can have the host's CPU model, or a named one; the others have neither here. */
+/** The architectures on which guests can have the host's CPU model, or a named one; others have neither here. */
 const modelArchitectures = ["amd64", "s390x"];
 
 /**
  * Reads libvirt's documents for a node of an architecture (`amd64`, `arm64`, `s390x`).
  *
- * @throws NodeAgentError `AGENT_CAPABILITIES` where a document lacks what it must have; ConverterError where it is not
+ * @throws NodeAgentError `AGENT_CAPABILITIES` if a document lacks what it must have; ConverterError where it is not
  *   well-formed.
  */
 export function readCapabilities(
@@ -97,7 +97,7 @@ function hostModelOf(
   const [vendor] = below(mode, "vendor");
   return {
     name: textOf(model),
-    // libvirt does not say there: only one vendor makes them.
+    // libvirt does not report it there: only one vendor makes them.
     vendor: (vendor && textOf(vendor)) || (architecture === "s390x" ? "IBM" : ""),
     requiredFeatures: below(mode, "feature")
       .filter(({ attributes }) => attributes["policy"] === "require")

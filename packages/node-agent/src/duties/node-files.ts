@@ -12,12 +12,12 @@ export class NodeFiles {
     this.#root = root;
   }
 
-  /** The kubelet's record of its CPU manager; undefined where there is none. */
+  /** The kubelet's record of its CPU manager; undefined if there is none. */
   cpuManagerState(kubeletDirectory: string): string | undefined {
     return this.#read(join(kubeletDirectory, "cpu_manager_state"));
   }
 
-  /** Whether processes with real-time priority may run without a break. */
+  /** Whether processes with real-time priority may run without interruption. */
   isRealtime(): boolean {
     return this.#read("/proc/sys/kernel/sched_rt_runtime_us")?.trim() === "-1";
   }
@@ -27,7 +27,7 @@ export class NodeFiles {
     return this.#read("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
   }
 
-  /** What the kernel says of KSM; undefined where it has none. */
+  /** What the kernel reports about KSM; undefined if it does not support it. */
   ksmFacts(): KsmFacts | undefined {
     const run = this.#read(`${ksm}/run`);
     const pages = Number(this.#read(`${ksm}/pages_to_scan`));
@@ -40,7 +40,7 @@ export class NodeFiles {
     return { running: run.trim() === "1", pagesToScan: pages, totalMemory, availableMemory };
   }
 
-  /** Tells the kernel. Throws where it does not let us. */
+  /** Writes to the kernel. Throws if that is not allowed. */
   setKsm({ running, sleepMilliseconds, pagesToScan }: KsmSettings): void {
     const write = (name: string, value: number): void =>
       writeFileSync(join(this.#root, ksm, name), String(value));
@@ -53,7 +53,7 @@ export class NodeFiles {
     try {
       return readFileSync(join(this.#root, path), "utf8").slice(0, longest);
     } catch {
-      // What is not there, the caller takes as not known.
+      // The caller treats a missing file as unknown.
       return undefined;
     }
   }

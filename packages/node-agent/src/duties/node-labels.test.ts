@@ -42,7 +42,7 @@ const capabilities = `<capabilities><host><cpu><arch>x86_64</arch>
 const documents = { domainCapabilities, supportedCpu, capabilities };
 const facts = { architecture: "amd64", realtime: true, hyperv: ["base", "vpindex"] };
 
-test("labels are those that KubeVirt's labeller makes of the same documents", () => {
+test("makes the same labels as KubeVirt's labeller from the same documents", () => {
   const labels = nodeLabelsFor(readCapabilities(documents, "amd64"), facts, clusterConfig());
   expect(
     Object.keys(labels)
@@ -72,7 +72,7 @@ test("labels are those that KubeVirt's labeller makes of the same documents", ()
   expect(readCapabilities(documents, "amd64").deprecatedMachines).toEqual(["pc-q35-9.2"]);
 });
 
-test("a host model that the configuration calls obsolete is told; its list replaces the usual one", () => {
+test("reports a host model that the configuration calls obsolete; a configured list replaces the default", () => {
   const config = clusterConfig({ obsoleteCPUModels: { "Skylake-Server": true } });
   const labels = nodeLabelsFor(readCapabilities(documents, "amd64"), facts, config);
   expect(labels).toMatchObject({
@@ -103,11 +103,11 @@ test.each([
     "a host model without a model",
     { ...documents, domainCapabilities: '<d><cpu><mode name="host-model"/></cpu></d>' },
   ],
-])("%s is refused", (_, given) => {
+])("%s is rejected", (_, given) => {
   expect(() => readCapabilities(given, "amd64")).toThrow();
 });
 
-test("only own labels are changed, and only those that differ", () => {
+test("changes only its own labels, and only those that differ", () => {
   const { names } = clusterConfig();
   const model = "cpu-model.node.kubevirt.io/";
   const current = {
@@ -124,7 +124,7 @@ test("only own labels are changed, and only those that differ", () => {
   expect(planLabels(wanted, wanted, names)).toEqual({});
 });
 
-test("a name that no label can have spoils no others", () => {
+test("a name that is not a valid label does not affect others", () => {
   const odd = capabilities.replace(
     '<machine deprecated="yes">pc-q35-9.2<',
     `<machine>${"x".repeat(99)} /<`,
@@ -136,7 +136,7 @@ test("a name that no label can have spoils no others", () => {
   expect(machines).toEqual(["machine-type.node.kubevirt.io/q35"]);
 });
 
-test("an init container's files are read by KubeVirt's names; without them nothing is known", () => {
+test("reads the init container's files by KubeVirt's names; without them nothing is known", () => {
   const directory = mkdtempSync("/tmp/labeller-");
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   expect(readCapabilityFiles(directory)).toBeUndefined();

@@ -2,27 +2,27 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import type { Names } from "@virtkit/api/names";
 import type { NodeCapabilities } from "./node-capabilities.ts";
 
-/** What the labels of a node come from, besides its {@link NodeCapabilities}. */
+/** What a node's labels are made from, besides its {@link NodeCapabilities}. */
 export interface NodeLabelFacts {
   /** As Go names it: `amd64`. */
   readonly architecture: string;
-  /** Whether the kernel lets real-time processes run for as long as they like. */
+  /** Whether the kernel lets real-time processes run without a limit. */
   readonly realtime: boolean;
-  /** Hyper-V features that KVM has here: `vpindex`, ... */
+  /** Hyper-V features that KVM supports here: `vpindex`, ... */
   readonly hyperv: readonly string[];
 }
 
-/** Labels by name; a label of `undefined` is removed. */
+/** Labels by name; `undefined` removes a label. */
 export type LabelChanges = Readonly<Record<string, string | null>>;
 
-/** Models that are not offered where the configuration does not name the obsolete ones; KubeVirt's list. */
+/** Models that are not offered if the configuration does not list the obsolete ones; KubeVirt's list. */
 const oldCpuModels = [
   ...["486", "pentium", "pentium2", "pentium3", "pentiumpro", "coreduo", "n270", "core2duo"],
   ...["Conroe", "athlon", "phenom", "qemu64", "qemu32", "kvm64", "kvm32"],
   ...["Opteron_G1", "Opteron_G2"],
 ].flatMap((model) => [model, `${model}-v1`]);
 
-/** The labels that say what guests a node can run, as KubeVirt names them. */
+/** The labels that say which guests a node can run, under KubeVirt's names. */
 export function nodeLabelsFor(
   capabilities: NodeCapabilities,
   { architecture, realtime, hyperv }: NodeLabelFacts,
@@ -66,13 +66,16 @@ export function nodeLabelsFor(
   };
 }
 
-/** libvirt's names become parts of labels; one that cannot is left out, so that it spoils no others. */
+/**
+ * libvirt's names become parts of labels; one that is not valid there is left out, so that it does not affect
+ * others.
+ */
 function isLabelName(key: string): boolean {
   const name = key.slice(key.indexOf("/") + 1);
   return /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(name);
 }
 
-/** What makes a node's labels those that are wanted; empty where they are. Labels of others stay as they are. */
+/** The patch that sets a node's labels; empty if they are right. Labels of others are kept. */
 export function planLabels(
   current: Readonly<Record<string, string>>,
   wanted: Readonly<Record<string, string>>,

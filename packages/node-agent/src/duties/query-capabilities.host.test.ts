@@ -10,7 +10,7 @@ import { queryCapabilities } from "./query-capabilities.ts";
 const names = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map(([, name = ""]) => name).sort();
 
-test("a real libvirt's capabilities become labels, as its own command line tells them", async () => {
+test("a real libvirt's capabilities become labels that match its command line", async () => {
   await using daemon = await startLibvirtd();
   await using libvirt = await connectLibvirt({ uri: daemon.uri });
   const place = { architecture: "amd64", virtType: "qemu" };

@@ -2,7 +2,7 @@ import { readDocument, type XmlNode } from "@virtkit/converter/xml";
 import type { Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { CapabilityDocuments } from "./node-capabilities.ts";
 
-/** What of a connection to libvirt is used. */
+/** The part of a libvirt connection that is used. */
 export type CapabilityQueries = Pick<Libvirt, "call">;
 
 interface Machine {
@@ -21,8 +21,8 @@ const machines: Readonly<Record<string, Machine>> = {
 const others: Readonly<Record<string, readonly string[]>> = { amd64: ["arm64"], arm64: ["amd64"] };
 
 /**
- * Asks a libvirt of the node for its capabilities, as KubeVirt's labeller has them asked for. `virtType` is `kvm`,
- * or `qemu` where the node has no hypervisor.
+ * Asks a libvirt of the node for its capabilities, like KubeVirt's labeller. `virtType` is `kvm`, or `qemu` if the
+ * node has no hypervisor.
  */
 export async function queryCapabilities(
   libvirt: CapabilityQueries,
@@ -36,7 +36,7 @@ export async function queryCapabilities(
     const machine = machines[other];
     if (!machine) continue;
     const asked = domainCapabilities(libvirt, { ...machine, virtType: "qemu" }, []);
-    // No emulator of it: that is the answer.
+    // No emulator for it: that is the answer.
     if (await asked.catch(() => undefined)) emulated.push(other);
   }
   return {
@@ -58,7 +58,7 @@ async function domainCapabilities(
     const args = { ...place, flags: asked };
     return (await libvirt.call("connectGetDomainCapabilities", args)).capabilities;
   };
-  // An older libvirt does not know the flags, and tells the same without them.
+  // An older libvirt does not know the flags, and reports the same without them.
   return await ask(flags).catch(() => ask([]));
 }
 
@@ -75,7 +75,7 @@ async function supportedCpu(
   return (await libvirt.call("connectBaselineHypervisorCpu", args)).cpu;
 }
 
-/** The host's CPU model out of domain capabilities, as a definition of a CPU. */
+/** The host's CPU model from the domain capabilities, as a CPU definition. */
 function hostModelCpu(document: XmlNode): string | undefined {
   const elements = (node: XmlNode): XmlNode[] =>
     node.children.filter((child): child is XmlNode => typeof child !== "string");

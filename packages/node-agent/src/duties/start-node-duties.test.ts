@@ -70,7 +70,7 @@ function options(client: NodeDutiesOptions["client"], more: Partial<NodeDutiesOp
   };
 }
 
-test("a node is not schedulable at the start, then while its devices are ready, and not at the end", async () => {
+test("a node is not schedulable at the start, then schedulable while its devices are ready, and not at the end", async () => {
   const server = fakeClient();
   const clock = new ManualClock();
   let ready = false;
@@ -104,7 +104,7 @@ test("a node is not schedulable at the start, then while its devices are ready, 
   expect(server.node.labels[schedulable]).toBe("false");
 });
 
-test("an hour costs a heartbeat a minute, and nothing for labels that have not changed", async () => {
+test("an hour costs one heartbeat a minute, and nothing for unchanged labels", async () => {
   const server = fakeClient();
   const clock = new ManualClock();
   const duties = startNodeDuties(options(server.client, { clock }));
@@ -115,7 +115,7 @@ test("an hour costs a heartbeat a minute, and nothing for labels that have not c
   await duties[Symbol.asyncDispose]();
 });
 
-test("an API server that is away stops nothing, and the end waits for it only so long", async () => {
+test("an unavailable API server stops nothing, and the end waits for it only for a limited time", async () => {
   const server = fakeClient();
   const clock = new ManualClock();
   server.down = true;
@@ -130,7 +130,7 @@ test("an API server that is away stops nothing, and the end waits for it only so
   await ended;
 });
 
-test("a node that asks to be left alone keeps its labels, and an obsolete host model is told", async () => {
+test("a node with the skip annotation keeps its labels, and an obsolete host model is reported", async () => {
   const server = fakeClient();
   const clock = new ManualClock();
   const events: string[] = [];

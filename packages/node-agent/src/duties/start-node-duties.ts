@@ -13,41 +13,41 @@ import { nodeLabelsFor, planLabels } from "./node-labels.ts";
 export interface NodeDutiesOptions extends Observers {
   readonly client: Pick<KubeClient, "get" | "patch">;
   readonly nodeName: string;
-  /** The configuration as it is now. */
+  /** The current configuration. */
   readonly config: () => ClusterConfig;
   /** Whether the kubelet knows all device plug-ins. */
   readonly devicesReady: () => boolean;
-  /** What the node's hypervisor can do; undefined where that is not known, and then no such label is touched. */
+  /** What the node's hypervisor can do; if it is undefined, no such label is touched. */
   readonly capabilities: () => NodeCapabilities | undefined;
-  /** Hyper-V features that KVM has on this node. Default none. */
+  /** Hyper-V features that KVM supports on this node. Default none. */
   readonly hyperv?: readonly string[];
   /** As Go names it: `amd64`. */
   readonly architecture: string;
   readonly files?: NodeFiles;
-  /** Told what is to be told on the node's object. Must not throw. */
+  /** Called with events for the Node object. Must not throw. */
   readonly recordEvent?: (node: KubeObject, reason: string, message: string) => void;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly wall?: () => Date;
 }
 
-/** A node agent's duties for its node. Disposal ends them and takes the node out of scheduling. */
+/** A node agent's duties for its node. Disposal ends them and marks the node unschedulable. */
 export type NodeDuties = AsyncDisposable & {
-  /** Gives a sign of life now: call it when device plug-ins become ready, or cease to be. Never rejects. */
+  /** Sends a heartbeat now: call it when device plug-ins become ready, or stop being ready. Never rejects. */
   beat(): Promise<void>;
-  /** Compares the labels now: call it when the configuration has changed. Never rejects. */
+  /** Updates the labels now: call it when the configuration has changed. Never rejects. */
   label(): Promise<void>;
 };
 
-/** Milliseconds; KubeVirt's. Each wait is up to 2.2 times as long, so that nodes do not write all at once. */
+/** Milliseconds; KubeVirt's. Each wait is up to 2.2 times as long, so that nodes do not all write at once. */
 const intervals = { heartbeat: 60_000, labels: 180_000, ksm: 180_000 };
-/** Milliseconds after a duty that failed: the API server, or a webhook of it, may not be up yet. */
+/** Milliseconds after a failed duty: the API server, or one of its webhooks, may not be up yet. */
 const retryInterval = 2_000;
 const jitter = 1.2;
 /** How long a start waits for device plug-ins before the usual round begins. */
 const devicePatience = { interval: 1_000, timeout: 10_000 };
 const requestTimeout = 10_000;
-/** Tries to take the node out of scheduling at the end. */
+/** Attempts to mark the node unschedulable at the end. */
 const lastTries = 5;
 
 const nodes = defineResource<KubeObject>({
@@ -128,7 +128,7 @@ class RunningDuties implements NodeDuties {
         await this.#heartbeat(false);
         return;
       } catch (error) {
-        this.#warn(error, "the node was not taken out of scheduling");
+        this.#warn(error, "the node was not marked unschedulable");
         await sleep(this.#clock, 100 * 2 ** attempt);
       }
     }
@@ -136,7 +136,7 @@ class RunningDuties implements NodeDuties {
 
   async #beatAgainAndAgain(): Promise<void> {
     const { signal } = this.#stop;
-    // Before anything else: whatever was scheduled here meanwhile would be refused by the kubelet.
+    // Before anything else: the kubelet would reject what is scheduled here meanwhile.
     await this.beat();
     const { devicesReady } = this.#options;
     const isReady = async (): Promise<true | undefined> => devicesReady() || undefined;
@@ -150,7 +150,7 @@ class RunningDuties implements NodeDuties {
     const { signal } = this.#stop;
     const { random = realRandom } = this.#options;
     while (!signal.aborted) {
-      // One that failed is not left for so long: without its labels a node gets no guests.
+      // A failed duty is retried sooner: without its labels, a node gets no guests.
       const pause = (await duty()) ? interval : Math.min(interval, retryInterval);
       await sleep(this.#clock, pause * (1 + random.number() * jitter), signal);
     }
@@ -178,7 +178,7 @@ class RunningDuties implements NodeDuties {
     const facts = { architecture, hyperv, realtime: this.#files.isRealtime() };
     const wanted = nodeLabelsFor(capabilities, facts, current);
     if (Object.hasOwn(wanted, current.names.nodeLabels.obsoleteHostModel)) {
-      const message = `the CPU model of this host, ${capabilities.hostModel?.name}, is among the obsolete ones`;
+      const message = `the CPU model of this host, ${capabilities.hostModel?.name}, is obsolete`;
       recordEvent?.(node, "HostModelIsObsolete", message);
     }
     const labels = planLabels(node.metadata.labels ?? {}, wanted, current.names);
@@ -213,7 +213,7 @@ class RunningDuties implements NodeDuties {
     await client.patch(nodes, { name: nodeName }, patch, { timeout: requestTimeout });
   }
 
-  /** After the writes before it; what fails is told, and tried again in the next round. */
+  /** After the writes before it; a failure is logged, and retried in the next round. */
   #told(duty: string, run: () => Promise<void>): Promise<boolean> {
     const done = this.#writes.then(async () => {
       if (this.#stop.signal.aborted) return true;
@@ -223,7 +223,7 @@ class RunningDuties implements NodeDuties {
         return true;
       } catch (error) {
         this.#options.metrics?.count("node_duties", { duty, outcome: "failed" });
-        this.#warn(error, `${duty}: the node's object was not written`);
+        this.#warn(error, `${duty}: the Node object was not written`);
         return false;
       }
     });

@@ -20,9 +20,9 @@ export interface NodeAnswer {
 interface VerbAnswers {
   readonly success: 200 | 202;
   readonly failure: 400 | 500 | 503;
-  /** Told on the VMI where it succeeds. */
+  /** Reported on the VMI if it succeeds. */
   readonly event?: { readonly reason: string; readonly message: string };
-  /** Told on the VMI where it fails. */
+  /** Reported on the VMI if it fails. */
   readonly warning?: string;
   readonly body?: (value: unknown) => unknown;
 }

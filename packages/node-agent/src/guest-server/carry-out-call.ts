@@ -1,10 +1,10 @@
 import type { GuestControl, GuestFileSystem, MayRun } from "@virtkit/domain-manager";
 import type { CallOutcome, JsonObject, LauncherCall } from "./launcher-call.ts";
 
-/** Seconds of a day: the longest that a launcher keeps a freeze. */
+/** Seconds of a day: the longest time that a launcher keeps a freeze. */
 const day = 24 * 60 * 60;
 
-/** KubeVirt tells at most so many users and file systems with the guest's system. */
+/** KubeVirt reports at most this many users and file systems with the guest's system. */
 const mostListed = 10;
 
 interface CallOptions {
@@ -12,7 +12,7 @@ interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-/** Has a launcher do what a request comes to. Never rejects: the outcome says what failed. */
+/** Makes a launcher carry out a request. Never rejects: the outcome says what failed. */
 export async function carryOutCall(
   call: LauncherCall,
   launcher: GuestControl,
@@ -29,10 +29,10 @@ export async function carryOutCall(
   }
 }
 
-/** A launcher need not heed the signal: nobody waits for one that does not. */
+/** A launcher may ignore the signal: nobody waits for one that does. */
 function givenUp(signal: AbortSignal, verb: string): Promise<never> {
   return new Promise((_, reject) => {
-    const giveUp = (): void => reject(new Error(`${verb}: given up; it may still be carried out`));
+    const giveUp = (): void => reject(new Error(`${verb}: timed out; it may still be carried out`));
     if (signal.aborted) giveUp();
     signal.addEventListener("abort", giveUp, { once: true });
   });
@@ -67,14 +67,14 @@ async function perform(
   }
 }
 
-/** A time-out in the past means at once, and zero never: the first must not become the second. */
+/** A timeout in the past means at once, and zero means never: the first must not become the second. */
 function freezeSeconds(seconds: number): number {
   return seconds < 0 ? 1 : Math.min(seconds, day);
 }
 
 async function guestInfo(launcher: GuestControl, signal: AbortSignal): Promise<JsonObject> {
   const status = await launcher.status({ signal });
-  // An agent may know one and not the other: what it does not tell is left out.
+  // An agent may know one and not the other: what it does not report is left out.
   const [users, fileSystems] = await Promise.allSettled([
     launcher.users({ signal }),
     launcher.fileSystems({ signal }),

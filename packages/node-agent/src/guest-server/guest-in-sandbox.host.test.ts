@@ -8,7 +8,7 @@ import { guestInSandbox } from "./guest-in-sandbox.ts";
 const vmi = sampleVmi();
 const { signal } = new AbortController();
 
-test("requests share one connection to a guest's launcher, and a lost one is made anew", async () => {
+test("requests share one connection to a guest's launcher, which is reopened after a loss", async () => {
   await using pod = await createPod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   const guest = guestInSandbox({ vmi, sandbox, mayRun: undefined });
@@ -27,7 +27,7 @@ test("requests share one connection to a guest's launcher, and a lost one is mad
   await expect(guest.mayRun({ signal })).rejects.toMatchObject({ code: "AGENT_CLAIM_HELD" });
 });
 
-test("the launcher of another VMI is not taken for the guest's, nor is one that is not there", async () => {
+test("rejects the launcher of another VMI, and reports one that does not exist", async () => {
   await using pod = await createPod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   await using _ = await startFakeLauncher(pod, "another");

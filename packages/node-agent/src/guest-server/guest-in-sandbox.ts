@@ -11,24 +11,27 @@ export interface GuestInSandbox {
   readonly vmi: VirtualMachineInstance;
   /** Undefined while its launcher is not found. */
   readonly sandbox: Sandbox | undefined;
-  /** Undefined where this process has not claimed or confirmed the run grant. */
+  /** Undefined if this process has not claimed or confirmed the run grant. */
   readonly mayRun: MayRun | undefined;
 }
 
-/** Milliseconds that a launcher has to take a connection: it has been ready for long. */
+/** Milliseconds for a launcher to accept a connection: it has long been ready. */
 const patience = 5_000;
 
-/** One connection for all requests to a guest, as long as its sandbox is held: a flood of them opens no second one. */
+/**
+ * One connection for all requests to a guest, as long as its sandbox is held: a flood of requests opens no second
+ * one.
+ */
 const connections = new WeakMap<Sandbox, Promise<LauncherClient>>();
 
-/** A guest for the guest server, by its sandbox: its launcher is reached when something is asked of it. */
+/** A guest for the guest server, by its sandbox: its launcher is contacted when a request arrives. */
 export function guestInSandbox({ vmi, sandbox, mayRun }: GuestInSandbox): ServedGuest {
   return {
     vmi,
     ...(sandbox ? { sandbox } : {}),
     launcher: async () => {
       if (sandbox) return await connected(vmi, sandbox);
-      const message = "no launcher of the VMI is known on this node; try again";
+      const message = "this node knows no launcher of the VMI; try again";
       throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "sandbox" });
     },
     mayRun: async () => {
@@ -47,7 +50,7 @@ function connected(vmi: VirtualMachineInstance, sandbox: Sandbox): Promise<Launc
   const forget = (): void => {
     if (connections.get(sandbox) === connecting) connections.delete(sandbox);
   };
-  // Whoever asked is told of the failure; the next one tries anew.
+  // The caller learns about the failure; the next one tries again.
   connecting.then((client) => client.closed).then(forget, forget);
   return connecting;
 }

@@ -133,7 +133,7 @@ function dial(port: number, path: string, as: Credentials | undefined = apiServe
   });
 }
 
-test("a verb is passed to the launcher, answered, and told on the VMI", async () => {
+test("a verb is passed to the launcher, answered, and shown on the VMI", async () => {
   const { server, calls, events } = await serve({
     users: async () => [{ userName: "u", loginTime: 1.5 }],
     screenshot: async () => ({ mime: "image/png", data: Buffer.from("PNG") }),
@@ -158,7 +158,7 @@ test("a verb is passed to the launcher, answered, and told on the VMI", async ()
   expect(events.map(({ type, reason }) => `${type} ${reason}`)).toEqual(["Normal Paused"]);
 });
 
-test("what the launcher cannot do is answered with KubeVirt's codes", async () => {
+test("answers with KubeVirt's codes what the launcher cannot do", async () => {
   const refuse = async (): Promise<never> => {
     throw new DomainManagerError("DOMAIN_LIBVIRT", "not today");
   };
@@ -170,7 +170,7 @@ test("what the launcher cannot do is answered with KubeVirt's codes", async () =
   expect(await ask(server.port, { path: pathOf("backup") })).toMatchObject({ code: 400 });
 });
 
-test("a stream is relayed both ways, whole, and ends with the guest's end", async () => {
+test("a stream is relayed both ways, complete, and ends when the guest ends it", async () => {
   const [ours, theirs] = duplexPair();
   const { server } = await serve({}, { dialVsock: async () => theirs });
   const client = dial(server.port, pathOf("vsock", { port: "22", tls: "false" }));
@@ -196,7 +196,39 @@ test("a stream is relayed both ways, whole, and ends with the guest's end", asyn
   expect(code).toBe(1000);
 });
 
-test("a client that does not read holds its guest, not this node's memory", async () => {
+test("VSOCK: the CID is the VMI's, the port the caller's; TLS is the caller's wish, and a node that lacks it says so", async () => {
+  const asked: unknown[] = [];
+  const { server } = await serve(
+    {},
+    {
+      dialVsock: async (target) => {
+        asked.push(target);
+        return duplexPair()[1];
+      },
+    },
+  );
+  for (const query of [{ port: "22" }, { port: "4294967295", tls: "true" }]) {
+    const client = dial(server.port, pathOf("vsock", query));
+    await once(client, "open");
+    client.terminate();
+  }
+  expect(asked).toMatchObject([
+    { cid: 7, port: 22, tls: false },
+    { cid: 7, port: 4_294_967_295, tls: true },
+  ]);
+  // Nothing is given: the server has a dialer of its own, and its node no certificate for guests.
+  const { server: plain } = await serve();
+  const refused = dial(plain.port, pathOf("vsock", { port: "22", tls: "true" }));
+  const [, response] = await once(refused, "unexpected-response");
+  let said = "";
+  for await (const part of response) said += part;
+  expect([response.statusCode, said]).toEqual([
+    500,
+    expect.stringMatching(/vhost_vsock|no certificate to show to guests/),
+  ]);
+});
+
+test("a client that does not read slows down its guest and costs this node no memory", async () => {
   const [ours, theirs] = duplexPair();
   const { server } = await serve({}, { dialVsock: async () => theirs });
   const client = dial(server.port, pathOf("vsock", { port: "22" }));
@@ -230,7 +262,7 @@ test.each([
   ["a migration", () => migration],
   ["an API server of another trust domain", () => stranger],
   ["this node's own agent", () => agent],
-])("%s is disconnected before anything is asked", async (_, credentials) => {
+])("disconnects %s before any request", async (_, credentials) => {
   const { server, calls } = await serve();
   const as = credentials() as Credentials;
   // Whoever shows it checks the server, too; the attacker does not care.
@@ -248,7 +280,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test("control: a server that trusts the trust domain alone answers another node's agent", async () => {
+test("control: a server that checks only the trust domain answers another node's agent", async () => {
   const naive = naiveServer(serverTlsOptions(agent as Credentials), (_, response) =>
     response.writeHead(202).end(),
   );
@@ -260,15 +292,15 @@ test("control: a server that trusts the trust domain alone answers another node'
 });
 
 test.each([
-  ["a UID that is another VMI's", { headers: { [vmiUidHeader]: "other" } }, 409],
+  ["the UID of another VMI", { headers: { [vmiUidHeader]: "other" } }, 409],
   ["no UID", { headers: { [vmiUidHeader]: "" } }, 400],
-  ["a VMI that is not here", { path: pathOf("pause").replace(name, "another") }, 404],
-  ["a path of nobody's", { path: "/metrics" }, 404],
+  ["a VMI that is not on this node", { path: pathOf("pause").replace(name, "another") }, 404],
+  ["an unknown path", { path: "/metrics" }, 404],
   ["another method", { method: "POST" }, 405],
   ["a stream without an upgrade", { method: "GET", path: pathOf("console") }, 400],
   ["a body that is not JSON", { path: pathOf("freeze"), body: "{bad" }, 400],
-  ["a body without an end", { path: pathOf("freeze"), body: Buffer.alloc(1 << 17) }, 413],
-] as const)("%s: refused, and no launcher is asked", async (_, asked, code) => {
+  ["an endless body", { path: pathOf("freeze"), body: Buffer.alloc(1 << 17) }, 413],
+] as const)("%s: rejected, and no launcher is asked", async (_, asked, code) => {
   const { server, calls } = await serve();
   expect(await ask(server.port, asked)).toMatchObject({ code });
   expect(calls).toEqual([]);
@@ -281,7 +313,7 @@ test("a VMI that has moved to another node is not served here", async () => {
   expect(await ask(server.port)).toMatchObject({ code: 404 });
 });
 
-test("upgrades are refused with a code, too", async () => {
+test("upgrades are rejected with a code, too", async () => {
   const { server } = await serve();
   for (const [path, code] of [
     [pathOf("vsock", { port: "x" }), 400],
@@ -297,7 +329,7 @@ test("upgrades are refused with a code, too", async () => {
   }
 });
 
-test("a launcher that does not answer takes only its own places", async () => {
+test("a launcher that does not answer uses only its own slots", async () => {
   const never = new Promise<never>(() => {});
   const { server } = await serve(
     { pause: () => never, users: async () => [] },
@@ -311,7 +343,7 @@ test("a launcher that does not answer takes only its own places", async () => {
   void stuck;
 });
 
-test("garbage, half requests and floods of connections end, and the server goes on", async () => {
+test("garbage, half requests and floods of connections end, and the server keeps serving", async () => {
   const { server } = await serve({}, { limits: { connections: 20 } });
   const sockets = Array.from({ length: 60 }, (_, index) => {
     const socket = connect(server.port, "127.0.0.1");

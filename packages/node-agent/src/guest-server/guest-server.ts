@@ -26,6 +26,7 @@ import {
 import { type WebSocket, WebSocketServer } from "ws";
 import { answerCall, failed, type NodeAnswer, type RequestEvent } from "./answer-call.ts";
 import { carryOutCall } from "./carry-out-call.ts";
+import { vsockDialer } from "./dial-vsock.ts";
 import type { CallOutcome, LauncherCall } from "./launcher-call.ts";
 import { answerStreamFailure, openGuestStream } from "./open-guest-stream.ts";
 import { type GuestStream, planNodeRequest, type RequestPlan } from "./plan-node-request.ts";
@@ -57,6 +58,7 @@ export interface GuestServerOptions extends Observers {
   readonly findGuest: (namespace: string, name: string) => ServedGuest | undefined;
   /** Told what a request left to be told on its VMI. Must not throw. */
   readonly recordEvent?: (vmi: VirtualMachineInstance, event: RequestEvent) => void;
+  /** Default: a `vsockDialer` without a certificate for guests, which therefore refuses TLS. */
   readonly dialVsock?: VsockDialer;
   /** Default: all addresses. */
   readonly address?: string;
@@ -65,7 +67,7 @@ export interface GuestServerOptions extends Observers {
   readonly limits?: Partial<GuestServerLimits>;
 }
 
-/** A server that runs. Disposal ends every stream and waits for requests under way. */
+/** A server that runs. Disposal ends every stream and waits for requests in progress. */
 export type GuestServer = AsyncDisposable & {
   readonly port: number;
 };
@@ -154,7 +156,7 @@ class HttpsGuestServer implements GuestServer {
     this.#stop.abort();
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
     for (const client of this.#clients) {
-      client.close(streamCloseCodes.goingAway, "the node agent is ending");
+      client.close(streamCloseCodes.goingAway, "the node agent is shutting down");
     }
     await Promise.all(this.#pending);
     // They were told; a peer that does not hear of it does not keep this process.
@@ -170,7 +172,7 @@ class HttpsGuestServer implements GuestServer {
       peerIdentity(socket, credentials.current, caller);
     } catch (error) {
       metrics?.count("guest_server_refused_peers");
-      this.#warn(error, "a peer may not call this node agent");
+      this.#warn(error, "a peer is not allowed to call this node agent");
       socket.destroy();
     }
   }
@@ -222,7 +224,7 @@ class HttpsGuestServer implements GuestServer {
     const uid = guest.vmi.metadata?.uid ?? "";
     const waiting = this.#waiting.get(uid) ?? 0;
     if (waiting >= this.#limits.requestsPerVmi) {
-      return failed(503, `${waiting} requests wait for this VMI's launcher; try again`);
+      return failed(503, `${waiting} requests are waiting for this VMI's launcher; try again`);
     }
     this.#waiting.set(uid, waiting + 1);
     try {
@@ -286,7 +288,7 @@ class HttpsGuestServer implements GuestServer {
     const onGone = (): void => gone.abort();
     socket.once("close", onGone);
     const signal = AbortSignal.any([gone.signal, this.#stop.signal]);
-    const { dialVsock } = this.#options;
+    const dialVsock = this.#options.dialVsock ?? vsockDialer();
     let stream: Duplex;
     try {
       stream = await openGuestStream(planned, { guest, dialVsock, signal });
@@ -306,7 +308,7 @@ class HttpsGuestServer implements GuestServer {
     }
   }
 
-  /** Undefined where the handshake is none: the client has been told. */
+  /** Undefined if the handshake is none: the client has been told. */
   #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket | undefined> {
     return new Promise((resolve) => {
       const onClose = (): void => resolve(undefined);

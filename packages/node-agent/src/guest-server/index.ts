@@ -1,4 +1,5 @@
 export { answerCall, failed, type NodeAnswer, type RequestEvent } from "./answer-call.ts";
+export { type VsockDialerOptions, vsockDialer } from "./dial-vsock.ts";
 export { type GuestInSandbox, guestInSandbox } from "./guest-in-sandbox.ts";
 export {
   type GuestServer,

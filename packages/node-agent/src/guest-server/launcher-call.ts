@@ -1,4 +1,4 @@
-/** What a request comes to at the launcher. */
+/** The call to the launcher that a request becomes. */
 export type LauncherCall =
   | { readonly verb: PlainVerb }
   | { readonly verb: "freeze"; readonly unfreezeAfterSeconds: number }
@@ -20,7 +20,7 @@ export type PlainVerb =
   | "sevInfo"
   | "launchMeasurement";
 
-/** A part of a body that the launcher is to understand. */
+/** A part of a body that the launcher interprets. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** How a call ended. */
@@ -29,6 +29,6 @@ export type CallOutcome =
   | {
       readonly done: false;
       readonly message: string;
-      /** Of a checkpoint: it can never be defined again, so trying again is in vain. */
+      /** For a checkpoint: it can never be defined again, so a retry cannot help. */
       readonly invalid?: boolean;
     };

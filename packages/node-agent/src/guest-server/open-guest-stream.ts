@@ -8,7 +8,7 @@ import type { ServedGuest, VsockDialer } from "./served-guest.ts";
 /** What {@link openGuestStream} needs. */
 export interface StreamContext {
   readonly guest: ServedGuest;
-  readonly dialVsock?: VsockDialer | undefined;
+  readonly dialVsock: VsockDialer;
   readonly signal: AbortSignal;
 }
 
@@ -17,14 +17,10 @@ export async function openGuestStream(
   planned: GuestStream,
   { guest, dialVsock, signal }: StreamContext,
 ): Promise<Duplex> {
-  if (planned.stream === "vsock") {
-    if (dialVsock) return await dialVsock(planned, { signal });
-    const message = "this node agent cannot dial VSOCK: give it a dialer";
-    throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "dialVsock" });
-  }
+  if (planned.stream === "vsock") return await dialVsock(planned, { signal });
   const { vmi, sandbox } = guest;
   if (!sandbox) {
-    const message = "no launcher of the VMI is known on this node; try again";
+    const message = "this node knows no launcher of the VMI; try again";
     throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "sandbox" });
   }
   switch (planned.stream) {
@@ -43,6 +39,6 @@ export function answerStreamFailure(error: unknown): NodeAnswer {
   const text = typeof message === "string" ? message : String(error);
   if (code === "DOMAIN_STREAM_BUSY") return failed(503, text);
   const causeCode = Reflect.get(Object(cause), "code");
-  const missing = typeof causeCode === "string" && causeCode.startsWith("HOST_");
+  const missing = /^HOST_(?!UNSUPPORTED)/.test(typeof causeCode === "string" ? causeCode : "");
   return failed(missing ? 400 : 500, text);
 }

@@ -15,19 +15,19 @@ export type GuestStream =
       readonly tls: boolean;
     };
 
-/** A request that is not carried out. */
+/** A request that is rejected. */
 export interface Refused {
   readonly code: 400 | 404 | 409 | 500;
   readonly message: string;
 }
 
-/** What is to be done about a request. */
+/** What to do about a request. */
 export type RequestPlan =
   | { readonly kind: "call"; readonly call: LauncherCall }
   | { readonly kind: "stream"; readonly stream: GuestStream }
   | ({ readonly kind: "refused" } & Refused);
 
-/** What a request is held against. */
+/** What a request is checked against. */
 export interface RequestFacts {
   /** This node. */
   readonly nodeName: string;
@@ -52,7 +52,7 @@ const plainVerbs: Partial<Record<NodeSubresource, PlainVerb>> = {
   "sev/querylaunchmeasurement": "launchMeasurement",
 };
 
-/** Fields of a body that are passed on; others are passed over, as KubeVirt does. */
+/** Fields of a body that are passed on; others are ignored, as in KubeVirt. */
 const backupFields = [
   ...["backupName", "cmd", "mode", "backupStartTime", "incremental", "targetPath", "skipQuiesce"],
   ...["exportServerAddr", "exportServerName", "backupKey", "backupCert", "caCert"],
@@ -61,8 +61,8 @@ const checkpointFields = ["name", "creationTime", "volumes"];
 const secretFields = ["header", "secret"];
 
 /**
- * What a request of the API server comes to. The phase of the VMI is not looked at: the caller has, and what is
- * asked of a guest that has ended fails at its launcher.
+ * What a request from the API server becomes. The VMI's phase is not checked: the caller has done so, and a request
+ * to a guest that has ended fails at its launcher.
  */
 export function planNodeRequest(
   { subresource, query }: NodeRequest,
@@ -75,7 +75,7 @@ export function planNodeRequest(
   }
   if (!uid) return refuse(400, "the request does not say which UID the VMI must have");
   if (vmi.metadata?.uid !== uid) {
-    return refuse(409, `the VMI of this name is ${vmi.metadata?.uid}, not ${uid}; read it again`);
+    return refuse(409, `the VMI with this name is ${vmi.metadata?.uid}, not ${uid}; read it again`);
   }
   const verb = plainVerbs[subresource];
   if (verb) return { kind: "call", call: { verb } };
@@ -104,9 +104,9 @@ function planFreeze(body: JsonObject): RequestPlan {
   const given = at(body, "unfreezeTimeout");
   const milliseconds = typeof given === "string" ? durationMilliseconds(given) : undefined;
   if (milliseconds === undefined) {
-    return refuse(400, "unfreezeTimeout: not a duration; give one as 5m0s");
+    return refuse(400, "unfreezeTimeout: not a duration; use one like 5m0s");
   }
-  // Fractions of a second are cut off. Zero is no time-out at all; -0 is zero.
+  // Fractions of a second are cut off. Zero means no timeout; -0 is zero.
   return call({ verb: "freeze", unfreezeAfterSeconds: Math.trunc(milliseconds / 1000) || 0 });
 }
 
@@ -138,7 +138,7 @@ function planVsock(query: NodeRequest["query"], vmi: VirtualMachineInstance): Re
   if (cid === undefined) return refuse(500, "status.VSOCKCID: the VMI has none yet");
   const port = /^\d{1,10}$/.test(query["port"] ?? "") ? Number(query["port"]) : undefined;
   if (port === undefined || port > largestPort) {
-    return refuse(400, "port: not a whole number below 2^32");
+    return refuse(400, "port: not an integer below 2^32");
   }
   const tls = query["tls"] ? readFlag(query["tls"]) : false;
   if (tls === undefined) return refuse(400, "tls: neither true nor false");
@@ -151,7 +151,7 @@ function readFlag(text: string | undefined): boolean | undefined {
   return ["0", "f", "F", "FALSE", "false", "False"].includes(text ?? "") ? false : undefined;
 }
 
-/** No body, and `null`, are one without fields. */
+/** No body and `null` both mean a body without fields. */
 function readBody(body = ""): JsonObject | undefined {
   if (body.trim() === "") return {};
   try {

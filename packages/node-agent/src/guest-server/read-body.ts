@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** A request's body as text; undefined where it is longer than the limit, and then no more of it is read. */
+/** A request's body as text; undefined if it is longer than the limit, and then no more of it is read. */
 export async function readBody(request: Readable, limit: number): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let length = 0;

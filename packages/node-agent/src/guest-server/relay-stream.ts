@@ -2,15 +2,15 @@ import type { Duplex } from "node:stream";
 import { streamCloseCodes } from "@virtkit/api/subresources/node";
 import type { RawData, WebSocket } from "ws";
 
-/** Bytes that wait for a slow client before nothing more is read from the guest. */
+/** Bytes that may wait for a slow client before reading from the guest stops. */
 const mostWaiting = 256 * 1024;
-/** The longest text that a closing frame may have is 123 bytes. */
+/** A closing frame may carry at most 123 bytes of text. */
 const longestReason = 120;
 
 /**
- * Joins a client's WebSocket and a guest's stream until either ends, and then ends the other one. Neither side can
- * fill memory: while the client is slow nothing is read from the guest, and while the guest is slow nothing is read
- * from the client. Messages that are not binary are passed over, as KubeVirt does.
+ * Joins a client's WebSocket and a guest's stream until either ends, and then ends the other. Neither side can fill
+ * memory: while the client is slow, nothing is read from the guest, and the other way round. Messages that are not
+ * binary are ignored, as in KubeVirt.
  */
 export function relayStream(client: WebSocket, guest: Duplex): Promise<void> {
   return new Promise((resolve) => {
@@ -34,13 +34,13 @@ export function relayStream(client: WebSocket, guest: Duplex): Promise<void> {
       });
       if (client.bufferedAmount > mostWaiting) guest.pause();
     });
-    client.once("close", () => end(streamCloseCodes.ended, "the client has gone"));
+    client.once("close", () => end(streamCloseCodes.ended, "the client disconnected"));
     client.once("error", (error: Error) => end(streamCloseCodes.protocol, error.message));
     guest.once("error", (error: Error) => end(closeCodeOf(error), error.message));
-    guest.once("close", () => end(streamCloseCodes.ended, "the guest's end is closed"));
-    guest.once("end", () => end(streamCloseCodes.ended, "the guest's end is closed"));
+    guest.once("close", () => end(streamCloseCodes.ended, "the guest closed its end"));
+    guest.once("end", () => end(streamCloseCodes.ended, "the guest closed its end"));
     if (guest.errored) end(closeCodeOf(guest.errored), guest.errored.message);
-    else if (guest.destroyed) end(streamCloseCodes.ended, "the guest's end is closed");
+    else if (guest.destroyed) end(streamCloseCodes.ended, "the guest closed its end");
   });
 }
 

@@ -3,14 +3,14 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { GuestControl, MayRun } from "@virtkit/domain-manager";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
-/** A guest of this node, as far as requests of the API server need it. */
+/** The parts of a guest on this node that requests from the API server need. */
 export interface ServedGuest {
   readonly vmi: VirtualMachineInstance;
   /** Absent while no launcher of it is known here: streams and verbs then fail with 500. */
   readonly sandbox?: Sandbox;
-  /** The connection to its launcher. Rejects where the launcher cannot be reached. */
+  /** The connection to its launcher. Rejects if the launcher cannot be reached. */
   launcher(options: { readonly signal: AbortSignal }): Promise<GuestControl>;
-  /** The claim by which the guest runs here. Rejects where it is not this node's to run. */
+  /** The claim under which the guest runs here. Rejects if this node may not run it. */
   mayRun(options: { readonly signal: AbortSignal }): Promise<MayRun>;
 }
 

@@ -5,7 +5,7 @@ import type { DeviceNumber, SafePath, SafeRoot } from "@virtkit/host-primitives/
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { PlugKind } from "./hotplug-plan.ts";
 
-/** The container of an attachment Pod, open: its files are those that the kubelet has mounted there. */
+/** The container of an attachment Pod, held open: its files are those that the kubelet has mounted there. */
 export interface AttachmentRoot extends Disposable {
   readonly root: SafeRoot;
   /** Where mounts are cloned. */
@@ -28,12 +28,12 @@ export function openAttachment(process: ProcessHandle): AttachmentRoot {
   }
 }
 
-/** A volume as its attachment Pod has it. */
+/** A volume in its attachment Pod. */
 export type AttachedVolume =
   | { readonly kind: "image" | "directory"; readonly file: SafePath }
   | { readonly kind: "device"; readonly device: DeviceNumber };
 
-/** Where attachment Pods have their block devices, one in a directory of the volume's name. */
+/** Where attachment Pods have their block devices: one in a directory named after the volume. */
 const devices = "/path";
 
 /** The image on a volume with a file system. */
@@ -43,7 +43,7 @@ const image = "disk.img";
  * Finds a volume in its attachment Pod. What is on the volume is its owner's, who may have put anything there: the last
  * component is never a link, and an image is a regular file. The caller closes the file.
  *
- * @throws NodeAgentError `AGENT_VOLUME_MISSING` where it is not there.
+ * @throws NodeAgentError `AGENT_VOLUME_MISSING` if it is not there.
  */
 export function findAttachedVolume(
   { root }: Pick<AttachmentRoot, "root">,
@@ -53,7 +53,7 @@ export function findAttachedVolume(
   try {
     if (kind === "device") return { kind, device: findDevice(root, volume) };
     using mount = root.resolve(`/${volume}`, "directory");
-    // Without its mount this is an empty directory of the container's own.
+    // Without its mount, this is an empty directory of the container itself.
     if (!mount.isMountRoot()) throw missing(volume, `/${volume} is not a mount`);
     if (kind === "directory") return { kind, file: root.resolve(`/${volume}`, "directory") };
     return { kind, file: mount.child(image, "file") };

@@ -20,19 +20,18 @@ import { NodeAgentError } from "../node-agent-error.ts";
 import { hypervisorDevice } from "../prepare/wanted-devices.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
-/** What a v2 filter is made anew from. */
+/** What a v2 filter is recreated from. */
 export interface AccessFacts {
   readonly vmi: VirtualMachineInstance;
   readonly config: ClusterConfig;
-  /** All devices that are plugged in. */
+  /** All hotplugged devices. */
   readonly plugged: readonly DeviceNumber[];
 }
 
 /**
- * Lets a sandbox use a block device, or no longer. On v1 that is a rule more or less; on v2 the runtime's filter, which cannot
- * be read back, is replaced by one of the agent's own, made from what the launcher was started with.
- *
- * Only the cgroup of the sandbox's own Pod is changed: a sandbox that is in none of a kubelet's has no limits of devices.
+ * Lets a sandbox use a block device, or no longer. On v1 this adds or removes a rule; on v2 the runtime's filter,
+ * which cannot be read back, is replaced by the agent's own, made from what the launcher was started with. Only the
+ * cgroup of the sandbox's own Pod is changed: a sandbox outside of a kubelet's cgroups has no device limits.
  */
 export function allowDevice(
   sandbox: Sandbox,
@@ -69,7 +68,7 @@ function replaceFilter(cgroup: Cgroup, { root }: Sandbox, facts: AccessFacts): v
   const others = filters.filter(({ name }) => name !== deviceFilterName);
   const isOurs = others.length < filters.length;
   if (!isOurs && others.length > 1) {
-    const message = `${cgroup.description} has ${others.length} device filters; which of them the container runtime's is cannot be told, so no block device is plugged in`;
+    const message = `${cgroup.description} has ${others.length} device filters; the one of the container runtime cannot be identified, so no block device is plugged in`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: "devices" });
   }
   const [runtimes] = others;
@@ -78,7 +77,7 @@ function replaceFilter(cgroup: Cgroup, { root }: Sandbox, facts: AccessFacts): v
   });
 }
 
-/** All rules of a launcher's v2 filter: what it was started with, and what was plugged in. */
+/** All rules of a launcher's v2 filter: what it was started with, and what was hotplugged. */
 export function deviceRules(
   { vmi, config, plugged }: AccessFacts,
   directory: Parameters<typeof launcherDeviceRules>[1],

@@ -14,15 +14,15 @@ export interface PlugRecord {
   readonly volume: string;
   readonly kind: PlugKind;
   readonly target: string;
-  /** Of a device node. */
+  /** For a device node. */
   readonly device?: DeviceNumber;
-  /** First process of the sandbox: in another one's namespaces there is nothing of it. */
+  /** First process of the sandbox: the volume does not exist in another one's namespaces. */
   readonly process: ProcessIdentity;
 }
 
 /**
- * The hotplugged volumes of one Pod, on disk before they are mounted and until they are not. Apart from the journal of the
- * Pod's preparation: a volume that goes takes nothing else with it.
+ * The hotplugged volumes of one Pod, on disk from before they are mounted until they are unmounted. Separate from
+ * the journal of the Pod's preparation: a volume that goes takes nothing else with it.
  */
 export class HotplugJournal implements Disposable {
   readonly #directory: string;
@@ -32,12 +32,12 @@ export class HotplugJournal implements Disposable {
     this.#directory = join(stateDirectory, "pods", checkUid(podUid, "podUid"));
   }
 
-  /** @throws NodeAgentError `AGENT_JOURNAL` where a record is not one. */
+  /** @throws NodeAgentError `AGENT_JOURNAL` if a record is not one. */
   records(): readonly (PlugRecord & { readonly state: StepState })[] {
     if (!this.#journal && !existsSync(this.#file)) return [];
     return this.#steps.records().map(({ state, details }) => {
       if (isPlugRecord(details)) return { ...details, state };
-      const message = `${this.#file} has a record that this release cannot read; look at the Pod's mounts by hand, then remove the file`;
+      const message = `${this.#file} has a record that this release cannot read; check the Pod's mounts by hand, then remove the file`;
       throw new NodeAgentError("AGENT_JOURNAL", message, { path: this.#file });
     });
   }
@@ -58,7 +58,7 @@ export class HotplugJournal implements Disposable {
     this.#steps.forget(volume);
   }
 
-  /** Call when nothing is left. The directory goes unless something else of the Pod is in it. */
+  /** Call when nothing is left. The directory goes unless it holds something else of the Pod. */
   remove(): void {
     this.close();
     if (!existsSync(this.#directory)) return;

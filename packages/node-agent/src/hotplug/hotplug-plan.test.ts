@@ -25,7 +25,7 @@ function vmi(
   } as unknown as VirtualMachineInstance;
 }
 
-test("a volume comes as an image, a device or a directory, where its disk looks for it", () => {
+test("a volume arrives as an image, a device or a directory, where its disk expects it", () => {
   const statuses = [
     status("files"),
     status("block", { persistentVolumeClaimInfo: { volumeMode: "Block" } }),
@@ -54,15 +54,15 @@ test("a volume comes as an image, a device or a directory, where its disk looks 
 });
 
 test.each([
-  ["is there", [status("a")], ["a"]],
+  ["is already attached", [status("a")], ["a"]],
   ["has no Pod yet", [status("a", { hotplugVolume: { attachPodName: podName } })], []],
   ["is not hotplugged", [status("a", { hotplugVolume: undefined as never })], []],
   ["is only bound", [status("a", { phase: "Bound" })], []],
-] as const)("nothing comes where the volume %s", (_, statuses, plugged) => {
+] as const)("nothing is attached if the volume %s", (_, statuses, plugged) => {
   expect(planHotplug(vmi(statuses), plugged, [], names).plug).toEqual([]);
 });
 
-test("a volume goes when nobody wants or uses it, and stays where nobody knows", () => {
+test("a volume is removed when nobody wants or uses it, and stays while that is unknown", () => {
   const unwanted = vmi([status("a")], []);
   expect(planHotplug(unwanted, ["a"], [], names)).toEqual({ plug: [], unplug: ["a"] });
   expect(planHotplug(unwanted, ["a"], ["a"], names).unplug).toEqual([]);

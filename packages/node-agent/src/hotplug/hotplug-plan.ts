@@ -6,7 +6,7 @@ import { blockVolumes } from "@virtkit/api/volumes";
 /** How a hotplugged volume is handed to a launcher: an image, a directory for files, or a device node. */
 export type PlugKind = "image" | "directory" | "device";
 
-/** A hotplugged volume that is to be in a sandbox. Plain data. */
+/** A hotplugged volume that should be in a sandbox. Plain data. */
 export interface WantedPlug {
   readonly volume: string;
   readonly kind: PlugKind;
@@ -16,13 +16,13 @@ export interface WantedPlug {
   readonly attachment: { readonly podName: string; readonly podUid: string };
 }
 
-/** What is to come into a sandbox, and what is to go. */
+/** What to attach to a sandbox, and what to detach. */
 export interface HotplugPlan {
   readonly plug: readonly WantedPlug[];
   readonly unplug: readonly string[];
 }
 
-/** Phases of a volume whose attachment Pod is there. */
+/** Phases of a volume whose attachment Pod exists. */
 const attached = ["AttachedToNode", "MountedToPod", "Ready"];
 
 /**
@@ -30,7 +30,7 @@ const attached = ["AttachedToNode", "MountedToPod", "Ready"];
  * and goes when the VMI does not have it any more and no disk of the guest uses it.
  *
  * @param plugged volumes that are in the sandbox
- * @param inUse volumes that the domain has as disks; undefined where nobody knows: then nothing goes
+ * @param inUse volumes that the domain has as disks; undefined if nobody knows: then nothing goes
  */
 export function planHotplug(
   vmi: VirtualMachineInstance,

@@ -60,7 +60,7 @@ function wanted(volume: string, kind: PlugKind): Omit<WantedPlug, "attachment"> 
   return { volume, kind, target: `${folder}/${volume}${kind === "image" ? ".img" : ""}` };
 }
 
-test("an image is mounted for the launcher's user, a directory with its files, and a device gets a node", async () => {
+test("mounts an image for the launcher's user and a directory with its files, and creates a device node for a device", async () => {
   await volumes.plug(wanted("files", "image"), root, subject);
   await volumes.plug(wanted("device", "device"), root, subject);
   await volumes.plug(wanted("empty", "directory"), root, subject);
@@ -80,22 +80,22 @@ test("an image is mounted for the launcher's user, a directory with its files, a
 test.each([
   ["a volume without an image", "empty", "image", "AGENT_VOLUME_MISSING"],
   ["a directory that is not a mount", "bare", "image", "AGENT_VOLUME_MISSING"],
-  ["a volume that is not there", "none", "image", "AGENT_VOLUME_MISSING"],
-  ["a device that is not there", "files", "device", "AGENT_VOLUME_MISSING"],
-  ["an image that is a link to a file of the host", "evil", "image", "HOST_PATH_UNSAFE"],
+  ["a volume that does not exist", "none", "image", "AGENT_VOLUME_MISSING"],
+  ["a device that does not exist", "files", "device", "AGENT_VOLUME_MISSING"],
+  ["an image that is a link to a file on the host", "evil", "image", "HOST_PATH_UNSAFE"],
   ["an image that is a fifo", "pipe", "image", "HOST_PATH_UNSAFE"],
   ["two devices for one volume", "crowd", "device", "AGENT_SANDBOX"],
-] as const)("refused: %s", async (_, volume, kind, code) => {
+] as const)("rejected: %s", async (_, volume, kind, code) => {
   await expect(volumes.plug(wanted(volume, kind), root, subject)).rejects.toMatchObject({ code });
   expect(volumes.plugged()).toEqual([]);
 });
 
-test("whoever follows the path of that image reads the file of the host", () => {
+test("control: following the path of that image reads the host's file", () => {
   const image = `/proc/${attachment.pid}/root/evil/disk.img`;
   expect(readFileSync(image, "utf8")).toBe(readFileSync("/etc/shadow", "utf8"));
 });
 
-test("a launcher that has put something in the volume's place hurts itself only", async () => {
+test("a launcher that puts something in the volume's place harms only itself", async () => {
   pod.run(`ln -s /etc/hostname ${folder}/files.img; touch ${folder}/device`);
   await expect(volumes.plug(wanted("files", "image"), root, subject)).rejects.toThrow();
   await expect(volumes.plug(wanted("device", "device"), root, subject)).rejects.toThrow();
@@ -104,7 +104,7 @@ test("a launcher that has put something in the volume's place hurts itself only"
 });
 
 test.each(["begun", "plugged", "unplugging", "unplugged"] as const)(
-  "an agent that dies when a volume is %s is followed by one that goes on",
+  "an agent that dies when a volume is %s is followed by one that continues",
   async (mark) => {
     const dies = new HotplugVolumes(sandbox, {
       ...pod,
@@ -129,7 +129,7 @@ test.each(["begun", "plugged", "unplugging", "unplugged"] as const)(
   },
 );
 
-test("what is in a sandbox that runs is not forgotten by somebody who does not have it", async () => {
+test("what is in a running sandbox is not forgotten by somebody who does not have it", async () => {
   await volumes.plug(wanted("files", "image"), root, subject);
   await expect(unplugAll(pod.podUid, undefined, pod)).rejects.toMatchObject({
     code: "AGENT_SANDBOX",
@@ -137,7 +137,7 @@ test("what is in a sandbox that runs is not forgotten by somebody who does not h
   expect(volumes.plugged()).toEqual(["files"]);
 });
 
-test("of a launcher that has ended nothing is taken out, and nothing is left on record", async () => {
+test("nothing is removed from a launcher that has ended, and no record is left", async () => {
   const own = await createPod();
   own.run(`mkdir ${folder}`);
   const launcher = openSandbox({ podUid: own.podUid, pid: own.pid });

@@ -23,7 +23,7 @@ export interface HotplugOptions {
   readonly stateDirectory: string;
   /** The launcher's user. Default 107:107, as in KubeVirt. */
   readonly owner?: { readonly uid: number; readonly gid: number };
-  /** Told of each mark that the journal gets, and of each change that is made; for tests. */
+  /** Called for each mark in the journal and each change that is made; for tests. */
   readonly onProgress?: (mark: "begun" | "plugged" | "unplugging" | "unplugged") => void;
 }
 
@@ -34,14 +34,15 @@ export interface PlugSubject {
 }
 
 /**
- * The hotplugged volumes in one sandbox. Each is in the journal of the Pod before it is mounted, and until it is not: after a
- * crash at any point the same call goes on. What is mounted stays when the agent ends, and when the attachment Pod does.
+ * The hotplugged volumes in one sandbox. Each is in the Pod's journal from before it is mounted until it is
+ * unmounted: after a crash at any point, the same call continues. Mounts stay when the agent ends, and when the
+ * attachment Pod does.
  */
 export class HotplugVolumes {
   readonly #sandbox: Sandbox;
   readonly #options: HotplugOptions;
   readonly #process: ProcessIdentity;
-  #plugged: readonly string[] | undefined;
+  #known: ReturnType<HotplugJournal["records"]> | undefined;
 
   constructor(sandbox: Sandbox, options: HotplugOptions) {
     this.#sandbox = sandbox;
@@ -49,26 +50,31 @@ export class HotplugVolumes {
     this.#process = identityOf(sandbox.process);
   }
 
-  /** Volumes that are in the sandbox for its launcher to use. The journal is read once: nobody else writes it. */
+  /** Volumes in the sandbox that its launcher can use. */
   plugged(): readonly string[] {
-    if (!this.#plugged) {
-      using journal = this.#journal();
-      const done = this.#records(journal).filter(({ state }) => state === "done");
-      this.#plugged = done.map(({ volume }) => volume);
-    }
-    return this.#plugged;
+    const done = this.#begun().filter(({ state }) => state === "done");
+    return done.map(({ volume }) => volume);
   }
 
-  /** All that was begun: what an interrupted call has left is to be finished or taken back. */
-  begun(): readonly string[] {
-    using journal = this.#journal();
-    return this.#records(journal).map(({ volume }) => volume);
+  /** What an interrupted call has left half-way, which must be finished or undone. */
+  interrupted(): readonly string[] {
+    const left = this.#begun().filter(({ state }) => state !== "done");
+    return left.map(({ volume }) => volume);
+  }
+
+  /** Everything that was begun. The journal is read once: nobody else writes it. */
+  #begun(): ReturnType<HotplugJournal["records"]> {
+    if (!this.#known) {
+      using journal = this.#journal();
+      this.#known = this.#records(journal);
+    }
+    return this.#known;
   }
 
   /**
    * Puts a volume into the sandbox: the image or the directory is mounted, a device gets a node and the right to be used.
    *
-   * @throws NodeAgentError `AGENT_VOLUME_MISSING` where the attachment Pod does not have it.
+   * @throws NodeAgentError `AGENT_VOLUME_MISSING` if the attachment Pod does not have it.
    */
   async plug(
     { volume, kind, target }: Omit<WantedPlug, "attachment">,
@@ -97,7 +103,7 @@ export class HotplugVolumes {
     });
   }
 
-  /** Takes a volume out of the sandbox again. The caller has made sure that no guest uses it. */
+  /** Removes a volume from the sandbox. The caller has made sure that no guest uses it. */
   async unplug(volume: string, subject?: PlugSubject): Promise<void> {
     await this.#alone(async (journal) => {
       const record = this.#records(journal).find((each) => each.volume === volume);
@@ -140,14 +146,14 @@ export class HotplugVolumes {
     }
     using node = root.resolve(target, "block");
     if (!isSame(node.stat().device, device)) {
-      const message = `${target} in the sandbox is another device than its volume; remove it from the Pod`;
+      const message = `${target} in the sandbox is not the device of its volume; remove it from the Pod`;
       throw new NodeAgentError("AGENT_SANDBOX", message, { path: target });
     }
     node.chown(uid, gid);
     allowDevice(this.#sandbox, device, true, facts);
   }
 
-  /** The guest's hypervisor writes to the image; one that it can use already keeps its owner. */
+  /** The guest's hypervisor writes to the image; one that it can already use keeps its owner. */
   #own(file: Extract<ReturnType<typeof findAttachedVolume>, { file: unknown }>["file"]): void {
     const { uid, gid } = this.#options.owner ?? defaultOwner;
     const status = file.stat();
@@ -159,7 +165,7 @@ export class HotplugVolumes {
     this.#options.onProgress?.("begun");
   }
 
-  /** Those of this sandbox's process; what was in the namespaces of another one went with it. */
+  /** Those of this sandbox's process; what was in another one's namespaces went with it. */
   #records(journal: HotplugJournal): ReturnType<HotplugJournal["records"]> {
     const own = JSON.stringify(this.#process);
     return journal.records().filter(({ process }) => JSON.stringify(process) === own);
@@ -180,19 +186,19 @@ export class HotplugVolumes {
     const { stateDirectory } = this.#options;
     return await oneAtATime(`${stateDirectory}/${this.#sandbox.podUid}`, async () => {
       using journal = this.#journal();
-      this.#plugged = undefined;
+      this.#known = undefined;
       try {
         return await work(journal);
       } finally {
-        this.#plugged = undefined;
+        this.#known = undefined;
       }
     });
   }
 }
 
 /**
- * Takes all hotplugged volumes out of a Pod's sandbox and removes their journal. Of a sandbox whose process is proven to have
- * ended there is nothing to take out; one that is only not known is not forgotten.
+ * Removes all hotplugged volumes from a Pod's sandbox, and their journal. If the sandbox's process is proven to
+ * have ended, there is nothing to remove; a sandbox that is merely unknown is not forgotten.
  */
 export async function unplugAll(
   podUid: string,
@@ -201,13 +207,14 @@ export async function unplugAll(
 ): Promise<void> {
   if (sandbox && !hasExited(sandbox.process)) {
     const volumes = new HotplugVolumes(sandbox, options);
-    for (const volume of volumes.begun()) await volumes.unplug(volume);
+    for (const volume of [...volumes.plugged(), ...volumes.interrupted()])
+      await volumes.unplug(volume);
   }
   await oneAtATime(`${options.stateDirectory}/${podUid}`, async () => {
     using journal = new HotplugJournal(options.stateDirectory, podUid);
     for (const { process, volume } of journal.records()) {
       if (hasEnded(process)) continue;
-      const message = `volume ${volume} is in the sandbox of process ${process.pid}, which still runs; open it by that pid and give it, or end the process first`;
+      const message = `volume ${volume} is in the sandbox of process ${process.pid}, which still runs; open it by that pid and pass it, or end the process first`;
       throw new NodeAgentError("AGENT_SANDBOX", message, { path: "sandbox" });
     }
     journal.remove();

@@ -15,7 +15,7 @@ import {
   type ValueLimits,
 } from "./plain-value.ts";
 
-/** A place in a text; both count from 1. */
+/** A position in a text; both count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -25,9 +25,9 @@ export interface Position {
 export interface ManifestDocument {
   /** Name of the file, or `-` for stdin. */
   readonly source: string;
-  /** The object as plain JSON; nothing is known of its shape. */
+  /** The object as plain JSON; nothing is known about its shape. */
   readonly value: unknown;
-  /** Where a field stands, or the nearest thing around it that is there. */
+  /** The position of a field, or of its nearest existing ancestor. */
   position(path: readonly (string | number)[]): Position;
 }
 
@@ -37,23 +37,23 @@ export interface ManifestProblem extends Position {
   readonly message: string;
 }
 
-/** What was in the manifests. A document with a problem is not among the documents. */
+/** What the manifests contained. A document with a problem is not among the documents. */
 export interface Manifests {
   readonly documents: readonly ManifestDocument[];
   readonly problems: readonly ManifestProblem[];
 }
 
-/** Bounds on a manifest; what is beyond them is a problem, never a wait. */
+/** Bounds on a manifest; what exceeds them is a problem, never a wait. */
 export interface ManifestLimits extends ValueLimits {
   /** Largest file in bytes. */
   readonly maxBytes: number;
   /** Most documents in a file. */
   readonly maxDocuments: number;
-  /** Most problems that are reported of a file. */
+  /** Maximum number of problems reported for a file. */
   readonly maxProblems: number;
 }
 
-/** What is read where nobody says otherwise. */
+/** The default limits. */
 export const defaultLimits: ManifestLimits = {
   maxBytes: 4 * 1024 * 1024,
   maxDocuments: 10_000,
@@ -62,8 +62,8 @@ export const defaultLimits: ManifestLimits = {
 };
 
 /**
- * The documents of a text; a text with none is a problem. Takes any text: never throws, and its
- * answer is bounded by `limits`.
+ * The documents of a text; a text without one is a problem. Accepts any text: never throws, and `limits` bound the
+ * answer.
  */
 export function parseManifests(
   text: string,
@@ -80,12 +80,12 @@ export function parseManifests(
   };
   const parsed = parseYaml(text, lines, report);
   if (parsed.length > bounds.maxDocuments) {
-    report(0, `there are more than ${bounds.maxDocuments} documents; the rest is not read`);
+    report(0, `there are more than ${bounds.maxDocuments} documents; the rest was not read`);
   }
   const documents = parsed
     .slice(0, bounds.maxDocuments)
     .flatMap((document) => readDocument(document, { source, lines, bounds, report }));
-  if (parsed.every(isEmpty)) report(0, "there is no object in it");
+  if (parsed.every(isEmpty)) report(0, "it contains no object");
   return { documents, problems };
 }
 
@@ -111,8 +111,8 @@ function parseYaml(
   lineCounter: LineCounter,
   report: Reading["report"],
 ): readonly Document[] {
-  // The parser makes an Error for each fault; their stacks would cost most of the time, and a
-  // hostile text can have one fault per byte.
+  // The parser creates an Error for each fault. Their stacks would cost most of the time, and a hostile text can
+  // have one fault per byte.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
@@ -121,7 +121,7 @@ function parseYaml(
       lineCounter,
       prettyErrors: false,
       logLevel: "silent",
-      // Its own test is quadratic in the number of keys; plainValue has one.
+      // Its own check is quadratic in the number of keys; plainValue has another one.
       uniqueKeys: false,
     }) as Document[];
   } catch (error) {
@@ -134,12 +134,12 @@ function parseYaml(
 
 function readDocument(document: Document, reading: Reading): ManifestDocument[] {
   const { bounds, report } = reading;
-  // Warnings are tags that the core schema does not have: their values would be misread.
+  // Warnings are about tags outside of the core schema: their values would be misread.
   const faults = [...document.errors, ...document.warnings];
   const tooDeep = faults.find(({ message }) => message.startsWith("Maximum call stack"));
   if (tooDeep) {
-    // The parser gave up there: what else it found only follows from that.
-    report(tooDeep.pos[0], "nested too deep to read");
+    // The parser gave up there: its other findings only follow from that.
+    report(tooDeep.pos[0], "nested too deeply to read");
     return [];
   }
   let sound = faults.length === 0;
@@ -156,14 +156,14 @@ function readDocument(document: Document, reading: Reading): ManifestDocument[] 
   return expandList({ source, value, position });
 }
 
-/** What is in a list, and in the lists in it; how deep they are is bounded by the limit on depth. */
+/** The items of a list, and of nested lists; the limit on depth bounds them. */
 function expandList(document: ManifestDocument): ManifestDocument[] {
   const { value } = document;
   if (Array.isArray(value)) return itemsOf(document, value, []).flatMap(expandList);
   const { apiVersion, kind, items } = Object(value) as Record<string, unknown>;
   const isList = typeof kind === "string" && kind.endsWith("List") && Array.isArray(items);
   if (typeof apiVersion !== "string" || !isList) return [document];
-  // The API server leaves out what the list says already.
+  // The API server leaves out what the list already says.
   const implied = kind === "List" ? {} : { apiVersion, kind: kind.slice(0, -"List".length) };
   return itemsOf(document, items, ["items"]).flatMap((item) =>
     expandList({ ...item, value: withDefaults(item.value, implied) }),
@@ -191,7 +191,7 @@ function positionAt(lines: LineCounter, offset: number): Position {
   return { line: Math.max(line, 1), column: Math.max(col, 1) };
 }
 
-/** Where a path leads to: the key of a field, the item of a list, or the last of either on the way. */
+/** Where a path leads: the key of a field, the item of a list, or the last one on the way. */
 function offsetOf(
   root: unknown,
   targets: PlainValue["targets"],

@@ -14,14 +14,14 @@ import {
 export interface ValueLimits {
   /** Most values in a document. */
   readonly maxValues: number;
-  /** Most levels of lists and objects in one another. */
+  /** Maximum nesting of lists and objects. */
   readonly maxDepth: number;
 }
 
-/** Far more than any manifest has, and little enough to be read at once. */
+/** Far more than any manifest has, and small enough to be read at once. */
 export const defaultValueLimits: ValueLimits = { maxValues: 500_000, maxDepth: 100 };
 
-/** Something that JSON could not hold, at an offset of the text. */
+/** Something that JSON cannot hold, at an offset in the text. */
 export interface ValueProblem {
   readonly offset: number;
   readonly message: string;
@@ -35,10 +35,9 @@ export interface PlainValue {
 }
 
 /**
- * The plain JSON value of a YAML document, each alias resolved to a copy of its own.
- *
- * Reports, and leaves out, what plain JSON cannot say: a key twice in an object, a key that is no
- * scalar, an alias inside of what it names, and all that is beyond the limits.
+ * The plain JSON value of a YAML document, with each alias resolved to a separate copy. Reports and leaves out what
+ * plain JSON cannot express: duplicate keys, keys that are not scalars, an alias inside its own value, and
+ * everything beyond the limits.
  */
 export function plainValue(
   document: Document,
@@ -51,7 +50,7 @@ export function plainValue(
 
 class Conversion {
   readonly targets: Map<Alias, Node> = new Map();
-  /** The nodes that aliases can name, as of where the walk is; the library's own search is slow. */
+  /** The nodes that aliases can name at this point of the walk; the library's own search is slow. */
   readonly #anchors = new Map<string, Node>();
   readonly #limits: ValueLimits;
   readonly #report: (problem: ValueProblem) => void;
@@ -90,13 +89,13 @@ class Conversion {
   #scalar(value: unknown, node: Node): unknown {
     if (typeof value === "bigint") return Number(value);
     if (typeof value === "number" && !Number.isFinite(value)) {
-      this.#fault(node, `${value} is no number in JSON; write a string or a number`);
+      this.#fault(node, `${value} is not a number in JSON; use a string or a number`);
       return null;
     }
     return value ?? null;
   }
 
-  /** An anchor counts from where it stands; a copy by way of an alias does not move it. */
+  /** An anchor counts from its position; a copy through an alias does not move it. */
   #remember(node: unknown): void {
     if (this.#open.size > 0 || !isNode(node) || isAlias(node)) return;
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
@@ -106,7 +105,7 @@ class Conversion {
     const target = this.#target(alias);
     if (target === undefined) return null;
     if (this.#open.has(target)) {
-      this.#fault(alias, `the alias *${alias.source} is inside of what it stands for`);
+      this.#fault(alias, `the alias *${alias.source} is inside the value it stands for`);
       return null;
     }
     this.#open.add(target);
@@ -129,12 +128,12 @@ class Conversion {
       const key = this.#key(pair.key);
       if (key === undefined) continue;
       if (fields.has(key)) {
-        this.#fault(pair.key, `the key ${shown(key)} is there twice; remove one`);
+        this.#fault(pair.key, `duplicate key ${shown(key)}; remove one`);
       } else {
         fields.set(key, this.convert(pair.value, depth + 1));
       }
     }
-    // Defines properties, so that a key called __proto__ is a key like others.
+    // Defines properties, so that `__proto__` is an ordinary key.
     return Object.fromEntries(fields);
   }
 
@@ -143,7 +142,7 @@ class Conversion {
     const key = isAlias(node) ? this.#target(node) : node;
     if (isScalar(key) && typeof key.value !== "object") return String(key.value);
     if (isScalar(key)) return String(key.source ?? "null");
-    this.#fault(node, "a key is no plain text; write a string");
+    this.#fault(node, "a key is not plain text; use a string");
     return undefined;
   }
 

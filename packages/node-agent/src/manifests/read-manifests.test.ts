@@ -21,29 +21,29 @@ const problems = (
     message,
   }));
 
-test("several documents, YAML and JSON, empty ones left out", () => {
+test("reads several documents, in YAML and JSON, and skips empty ones", () => {
   expect(values('# first\na: 1\n---\n\n---\n{"b": [true, null]}\n---\n# none\n')).toEqual([
     { a: 1 },
     { b: [true, null] },
   ]);
 });
 
-test.each(["", "# nothing\n", "---\n---\n", "null\n", "%Y\n"])("%j has no object in it", (text) => {
-  expect(problems(text)).toEqual([{ line: 1, column: 1, message: "there is no object in it" }]);
+test.each(["", "# nothing\n", "---\n---\n", "null\n", "%Y\n"])("%j contains no object", (text) => {
+  expect(problems(text)).toEqual([{ line: 1, column: 1, message: "it contains no object" }]);
 });
 
-test("an empty List is no problem", () => {
+test("an empty List is not a problem", () => {
   const text = "apiVersion: v1\nkind: List\nitems: []\n";
   expect(parseManifests(text, "f")).toEqual({ documents: [], problems: [] });
 });
 
-test("scalars are those of the core schema", () => {
+test("scalars follow the core schema", () => {
   expect(values("a: [yes, on, 012, 0o14, 0x1f, 1e3, ~, 2001-01-01, 1_000, 'x', true]")).toEqual([
     { a: ["yes", "on", 12, 12, 31, 1000, null, "2001-01-01", "1_000", "x", true] },
   ]);
 });
 
-test("the items of a List are documents of their own, with their own positions", () => {
+test("the items of a List are documents with their own positions", () => {
   const { documents } = parseManifests(
     "apiVersion: v1\nkind: List\nitems:\n- kind: A\n- kind: B\n  spec:\n    x: 1\n",
     "f",
@@ -55,7 +55,7 @@ test("the items of a List are documents of their own, with their own positions",
   expect(documents[1]?.position(["spec", "x"])).toEqual({ line: 7, column: 5 });
 });
 
-test("the items of lists of one kind are objects of that kind, whether they say so or not", () => {
+test("the items of a typed list are objects of that kind, whether they say so or not", () => {
   const { documents } = parseManifests(
     "apiVersion: x/v1\nkind: ThingList\nitems:\n- spec: 1\n- {apiVersion: y, kind: Other}\n- 5\n",
     "f",
@@ -68,7 +68,7 @@ test("the items of lists of one kind are objects of that kind, whether they say 
   expect(documents[0]?.position(["spec"])).toEqual({ line: 4, column: 3 });
 });
 
-test("a plain list is its items, also of lists in it", () => {
+test("a plain list stands for its items, including nested lists", () => {
   const text = "- a: 1\n- - b: 2\n- apiVersion: v1\n  kind: List\n  items: [{c: 3}]\n";
   const { documents } = parseManifests(text, "f");
   expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, { b: 2 }, { c: 3 }]);
@@ -76,13 +76,13 @@ test("a plain list is its items, also of lists in it", () => {
 });
 
 test.each(["kind: List\nitems: 5\n", "apiVersion: v1\nkind: Shopping\nitems: [1]\n", "items: [1]"])(
-  "%j is no list",
+  "%j is not a list",
   (text) => {
     expect(values(text)).toHaveLength(1);
   },
 );
 
-test("a position is that of the field's key, or of the nearest thing that is there", () => {
+test("a position is that of the field's key, or of the nearest existing ancestor", () => {
   const text = 'a: 1\n---\nspec:\n  volumes:\n  - name: x\n    "disk": {}\n  - name: y\n';
   const at = parseManifests(text, "f").documents[1]?.position;
   expect(at?.(["spec", "volumes", 0, "disk"])).toEqual({ line: 6, column: 5 });
@@ -92,7 +92,7 @@ test("a position is that of the field's key, or of the nearest thing that is the
   expect(at?.([])).toEqual({ line: 3, column: 1 });
 });
 
-test("positions lead through aliases", () => {
+test("positions follow aliases", () => {
   const at = parseManifests("a: &x\n  b: 1\nc: *x\n", "f").documents[0]?.position;
   expect(at?.(["c", "b"])).toEqual({ line: 2, column: 3 });
 });
@@ -103,24 +103,24 @@ test("an alias stands for the last anchor of its name before it", () => {
   ]);
 });
 
-test("each alias is a copy of its own", () => {
+test("each alias is a separate copy", () => {
   const [value] = values("a: &x {n: [1]}\nb: *x\n") as [{ a: unknown; b: unknown }];
   expect(value).toEqual({ a: { n: [1] }, b: { n: [1] } });
   expect(value.a).not.toBe(value.b);
 });
 
-test("a key that is there twice is reported where the second one stands", () => {
+test("reports a duplicate key at its second position", () => {
   expect(problems("a: 1\nb: 2\na: 3\n")).toEqual([
-    { line: 3, column: 1, message: 'the key "a" is there twice; remove one' },
+    { line: 3, column: 1, message: 'duplicate key "a"; remove one' },
   ]);
   expect(problems('{"x": {"y": 1, "y": 2}}')).toMatchObject([{ line: 1, column: 16 }]);
 });
 
 test.each([
   ["a: b: c\n", "Nested mappings"],
-  ["? [a]\n: 1\n", "a key is no plain text"],
-  ["a: .nan\n", "no number in JSON"],
-  ["a: &x [*x]\n", "inside of what it stands for"],
+  ["? [a]\n: 1\n", "a key is not plain text"],
+  ["a: .nan\n", "not a number in JSON"],
+  ["a: &x [*x]\n", "inside the value it stands for"],
   ["a: *nowhere\n", "there is no anchor &nowhere"],
   ["a: !custom x\n", "Unresolved tag"],
 ])("%j is a problem: %s", (text, message) => {
@@ -128,13 +128,13 @@ test.each([
   expect(values(text)).toEqual([]);
 });
 
-test("keys called __proto__ and constructor are keys like others", () => {
+test("keys called __proto__ and constructor are ordinary keys", () => {
   const [value] = values("__proto__: {polluted: 1}\nconstructor: 2\n") as [object];
   expect(Object.keys(value)).toEqual(["__proto__", "constructor"]);
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
 });
 
-test("a sound document is read although another one has a problem", () => {
+test("reads a valid document even if another one has a problem", () => {
   const { documents, problems } = parseManifests("a: 1\n---\nb: [\n---\nc: 3\n", "f");
   expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, { c: 3 }]);
   expect(problems.length).toBeGreaterThan(0);
@@ -154,7 +154,7 @@ test("deep nesting ends at the limit on depth, or where the parser gives up", ()
     { message: "the document is nested more than 100 levels deep" },
   ]);
   for (const text of ["[".repeat(20_000), '{"a":'.repeat(20_000), "- ".repeat(20_000)]) {
-    expect(problems(text)).toMatchObject([{ message: "nested too deep to read" }]);
+    expect(problems(text)).toMatchObject([{ message: "nested too deeply to read" }]);
   }
 });
 
@@ -165,7 +165,7 @@ test("problems are bounded in number and length, and documents in number", () =>
   expect([many.documents.length, many.problems.length]).toEqual([5, 1]);
 });
 
-test("files and stdin are read; what cannot be read is a problem of its own", async () => {
+test("reads files and stdin; an unreadable one is a separate problem", async () => {
   const good = join(folder, "good.yaml");
   const binary = join(folder, "binary");
   const large = join(folder, "large");

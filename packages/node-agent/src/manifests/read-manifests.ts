@@ -13,9 +13,9 @@ export interface ManifestInput {
 }
 
 /**
- * Reads files, or stdin for `-`, as YAML or JSON with any number of documents each. The items of lists,
- * plain ones and objects such as `List` and `PodList`, become documents of their own. A file that
- * cannot be read is a problem like others.
+ * Reads files, or stdin for `-`, as YAML or JSON with any number of documents each. The items of lists, both plain
+ * lists and objects such as `List` and `PodList`, become separate documents. An unreadable file is a problem like
+ * any other.
  */
 export async function readManifests(
   sources: readonly string[],

@@ -48,7 +48,7 @@ const counted: DomainStats = {
   "block.1.rd.reqs": 4,
 };
 
-test("one bulk call becomes samples by KubeVirt's names, with the VMI's names of devices", async () => {
+test("one bulk call becomes samples with KubeVirt's names and the VMI's device names", async () => {
   let calls = 0;
   const metrics = new GuestMetrics();
   const stats = async (): Promise<DomainStats> => {
@@ -94,7 +94,7 @@ test("a launcher that does not answer delays only itself, and is asked once", as
   expect(asked).toBe(1);
 });
 
-test("a launcher that lies about how much it counts is not believed", async () => {
+test("a launcher that lies about its counts is not believed", async () => {
   const metrics = new GuestMetrics();
   const stats = async (): Promise<DomainStats> => ({
     "net.count": 1e9,
@@ -102,6 +102,55 @@ test("a launcher that lies about how much it counts is not believed", async () =
     "vcpu.maximum": -1,
   });
   expect(await metrics.collect([guest("a", stats)])).toHaveLength(2);
+});
+
+const figures = {
+  ...{ total: 1000, transferred: 600, remaining: 400 },
+  ...{ dirtyBytesPerSecond: 30, momentaryBytesPerSecond: 50 },
+};
+
+test("how far a migration is, is told by KubeVirt's names, though the launcher does not answer", async () => {
+  const clock = new ManualClock();
+  const metrics = new GuestMetrics({ clock });
+  const moving = { ...guest("a", () => new Promise(() => {})), migration: figures };
+  const collecting = metrics.collect([moving, guest("b", async () => ({}))]);
+  await clock.pass(8_000);
+  const text = prometheusText(await collecting);
+  const told = text.split("\n").filter((line) => line.startsWith("kubevirt_vmi_migration"));
+  const labels = '{node="n1",namespace="default",name="a"}';
+  expect(told).toEqual([
+    `kubevirt_vmi_migration_data_bytes_total${labels} 1000`,
+    `kubevirt_vmi_migration_data_processed_bytes${labels} 600`,
+    `kubevirt_vmi_migration_data_remaining_bytes${labels} 400`,
+    `kubevirt_vmi_migration_dirty_memory_rate_bytes${labels} 30`,
+    `kubevirt_vmi_migration_memory_transfer_rate_bytes${labels} 50`,
+  ]);
+});
+
+test("a migration whose amounts are not known yet, and a guest that does not move, tell nothing of one", async () => {
+  const setup = { ...guest("a", async () => counted), migration: { ...figures, total: 0 } };
+  const samples = await new GuestMetrics().collect([setup, guest("b", async () => counted)]);
+  expect(samples.filter(({ metric }) => metric.includes("migration"))).toEqual([]);
+  expect(new Set(samples.map(({ labels }) => labels["name"]))).toEqual(new Set(["a", "b"]));
+});
+
+interface Recorded {
+  readonly components: {
+    readonly "virt-handler": readonly { name: string; type: string; labels?: string[] }[];
+  };
+}
+
+test("all that KubeVirt's virt-handler tells of migrations is told, with its labels", async () => {
+  const file = new URL("../../../conformance/cases/metrics.json", import.meta.url);
+  const { components } = JSON.parse(readFileSync(file, "utf8")) as Recorded;
+  const theirs = components["virt-handler"]
+    .filter(({ name }) => name.startsWith("kubevirt_vmi_migration_"))
+    .map(({ name, labels = [] }) => [name, labels.toSorted()] as const);
+  const moving = { ...guest("a", async () => ({})), migration: figures };
+  const ours = (await new GuestMetrics().collect([moving]))
+    .filter(({ metric }) => metric.startsWith("kubevirt_vmi_migration_"))
+    .map(({ metric, labels }) => [metric, Object.keys(labels).toSorted()] as const);
+  expect(new Map(ours)).toEqual(new Map(theirs));
 });
 
 test("names and types are those of KubeVirt's virt-handler", () => {

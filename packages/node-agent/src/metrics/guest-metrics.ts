@@ -5,13 +5,16 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DomainStatus, GuestControl, GuestFileSystem } from "@virtkit/domain-manager";
 import { guestSamples, type Sample } from "./guest-samples.ts";
 import { type DeviceNames, readGuestStats } from "./guest-stats.ts";
+import { type MigrationFigures, migrationSamples } from "./migration-samples.ts";
 
-/** A guest whose counts are wanted. */
+/** A guest whose statistics are collected. */
 export interface MeasuredGuest {
   readonly vmi: VirtualMachineInstance;
-  /** What is known of it without asking: the names of its disks. */
+  /** What is known about it without asking: the names of its disks. */
   readonly status?: Pick<DomainStatus, "disks"> | undefined;
   readonly launcher: Pick<GuestControl, "stats" | "fileSystems">;
+  /** How far it is, while it moves to another node. */
+  readonly migration?: MigrationFigures | undefined;
 }
 
 /** How {@link GuestMetrics} asks. */
@@ -19,11 +22,14 @@ export interface GuestMetricsOptions extends Observers {
   readonly clock?: Clock;
   /** Launchers that are asked at the same time. Default 10. */
   readonly concurrency?: number;
-  /** Milliseconds that one launcher has. Default 5,000. */
+  /** Milliseconds for one launcher. Default 5,000. */
   readonly launcherTimeout?: number;
-  /** Milliseconds after which a collection answers with what there is. Default 8,000. */
+  /** Milliseconds after which a collection answers with what it has. Default 8,000. */
   readonly timeout?: number;
-  /** Milliseconds for which the guest's file systems are kept: the guest's agent is asked for them. Default 60,000. */
+  /**
+   * Milliseconds for which the guest's file systems are cached, because its guest agent must be asked for them.
+   * Default 60,000.
+   */
   readonly fileSystemsAge?: number;
 }
 
@@ -33,7 +39,7 @@ interface KnownFileSystems {
 }
 
 /**
- * What guests use, for Prometheus. Each collection makes one bulk call to each launcher. A launcher that has not
+ * What guests use, for Prometheus. Each collection makes one bulk call per launcher. A launcher that has not
  * answered the last one is not asked again: a slow one delays only itself, and is left out.
  */
 export class GuestMetrics {
@@ -55,14 +61,17 @@ export class GuestMetrics {
     };
   }
 
-  /** Samples of all guests that answer in time. Never rejects. */
+  /** Samples of all guests that answer in time, and of all migrations. Never rejects. */
   async collect(guests: readonly MeasuredGuest[]): Promise<readonly Sample[]> {
     const { concurrency, clock, timeout } = this.#options;
     this.#forgetAllBut(guests);
     const waiting = guests
       .filter(({ vmi }) => !this.#asked.has(uidOf(vmi)))
       .toSorted((a, b) => this.#rank(a) - this.#rank(b));
-    const collected: Sample[] = [];
+    // How far a migration is, is known without asking: a launcher whose guest moves may be slow to answer.
+    const collected: Sample[] = guests.flatMap(({ vmi, migration }) =>
+      migrationSamples(vmi, migration),
+    );
     let over = false;
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next && !over; next = waiting.shift()) {
@@ -95,14 +104,17 @@ export class GuestMetrics {
     } catch (error) {
       this.#slow.add(uid);
       metrics?.count("guest_metrics_failed");
-      log?.debug({ vmi: uid, error: describeError(error) }, "a launcher did not tell its counts");
+      log?.debug(
+        { vmi: uid, error: describeError(error) },
+        "a launcher did not report its statistics",
+      );
       return [];
     } finally {
       this.#asked.delete(uid);
     }
   }
 
-  /** Those of a guest without an agent are not known; that is not a failure. */
+  /** Without a guest agent they are unknown, which is not a failure. */
   async #fileSystemsOf({ vmi, launcher }: MeasuredGuest): Promise<readonly GuestFileSystem[]> {
     const { clock, fileSystemsAge, launcherTimeout } = this.#options;
     const hasAgent = vmi.status?.conditions?.some(({ type }) => type === "AgentConnected");
@@ -111,7 +123,7 @@ export class GuestMetrics {
     if (known && clock.now() - known.at < fileSystemsAge) return known.fileSystems;
     const fileSystems = await launcher
       .fileSystems({ timeout: launcherTimeout })
-      // The guest's agent may be slow or gone; its counts are told all the same.
+      // The guest's agent may be slow or gone; the other statistics are reported all the same.
       .catch(() => known?.fileSystems ?? []);
     this.#fileSystems.set(uidOf(vmi), { at: clock.now(), fileSystems });
     return fileSystems;

@@ -17,8 +17,8 @@ const bytes = (kibibytes: number | undefined): number | undefined =>
   kibibytes === undefined ? undefined : kibibytes * 1024;
 
 /**
- * A guest's counts as samples of Prometheus, by KubeVirt's names: only what is known. The VMI's own labels go with
- * each.
+ * A guest's statistics as Prometheus samples under KubeVirt's names: only what is known. Each carries the VMI's own
+ * labels.
  */
 export function guestSamples(
   vmi: VirtualMachineInstance,
@@ -136,7 +136,7 @@ function diskCounts(counts: Omit<NonNullable<GuestStats["disks"]>[number], "name
   ];
 }
 
-/** libvirt's numbers; one that is not told counts as 0, as KubeVirt has it. */
+/** libvirt's numbers; a missing one counts as 0, as in KubeVirt. */
 function vcpuState(state = 0): string {
   return ["offline", "running", "blocked"][state] ?? "unknown";
 }

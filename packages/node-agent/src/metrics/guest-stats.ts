@@ -1,17 +1,17 @@
 import type { DomainStats } from "@virtkit/domain-manager";
 
-/** What was counted of a guest. What is not known is absent. Times in nanoseconds, memory in KiB. */
+/** A guest's statistics. What is unknown is absent. Times in nanoseconds, memory in KiB. */
 export interface GuestStats {
   readonly cpu?: Counts<"time" | "user" | "system">;
   readonly memory?: Counts<MemoryCount>;
   readonly vcpus?: readonly Counts<"state" | "time" | "wait" | "delay">[];
-  /** By the names of the VMI's interfaces, or those of the devices where they have none. */
+  /** By the names of the VMI's interfaces, or of the devices if they have none. */
   readonly interfaces?: readonly (Counts<InterfaceCount> & { readonly name: string })[];
-  /** By the names of the VMI's disks, or those of the devices where they have none. */
+  /** By the names of the VMI's disks, or of the devices if they have none. */
   readonly disks?: readonly (Counts<DiskCount> & { readonly name: string })[];
   /** Guest's load over one, five and fifteen minutes. */
   readonly load?: Counts<"1m" | "5m" | "15m">;
-  /** Pairs of a vCPU and a CPU of the node that it may run on. */
+  /** Pairs of a vCPU and a node CPU that it may run on. */
   readonly cpuAffinity?: number;
   readonly dirtyRateMebibytes?: number;
 }
@@ -48,16 +48,16 @@ type DiskCount =
   | "flushTimes";
 type Counts<Name extends string> = { readonly [N in Name]?: number | undefined };
 
-/** What devices are called in the VMI, by the names that libvirt has for them (`vda`, `tap0`). */
+/** What devices are called in the VMI, by libvirt's names (`vda`, `tap0`). */
 export interface DeviceNames {
   readonly disks: ReadonlyMap<string, string>;
   readonly interfaces: ReadonlyMap<string, string>;
 }
 
-/** More devices than any guest has; a launcher that counts more is not believed. */
+/** More devices than any guest has; a launcher that reports more is not believed. */
 const mostDevices = 1024;
 
-/** The answer of libvirt's bulk call, by its names for what it counts (`net.0.rx.bytes`). */
+/** The answer of libvirt's bulk call, by its own names (`net.0.rx.bytes`). */
 export function readGuestStats(stats: DomainStats, names: DeviceNames): GuestStats {
   const count = (name: string): number | undefined => {
     const value = Object.hasOwn(stats, name) ? stats[name] : undefined;

@@ -7,5 +7,6 @@ export {
   type MetricsServerOptions,
   startMetricsServer,
 } from "./metrics-server.ts";
+export type { MigrationFigures } from "./migration-samples.ts";
 export { nodeSamples } from "./node-samples.ts";
 export { prometheusText } from "./prometheus-text.ts";

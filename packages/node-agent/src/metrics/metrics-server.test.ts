@@ -15,7 +15,7 @@ async function serve(
     await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
 }
 
-test("metrics and health are served, and nothing else", async () => {
+test("serves metrics and health, and nothing else", async () => {
   let problems: string[] = [];
   const collect = async (): Promise<string> => prometheusText(nodeSamples("n1", { ready: true }));
   const get = await serve({ collect, problems: () => problems });
@@ -29,7 +29,7 @@ test("metrics and health are served, and nothing else", async () => {
   expect((await get("/metrics", "POST")).status).toBe(405);
 });
 
-test("only so many scrapes are under way at once, and one that fails is told", async () => {
+test("limits concurrent scrapes, and reports one that fails", async () => {
   let end = (): void => {};
   const first = new Promise<string>((resolve) => {
     end = () => resolve("first\n");

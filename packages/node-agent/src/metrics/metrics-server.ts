@@ -6,20 +6,20 @@ import { type Credentials, serverTlsOptions } from "@virtkit/pki";
 
 /** What {@link startMetricsServer} works with. */
 export interface MetricsServerOptions extends Observers {
-  /** What is told: the text format of Prometheus. */
+  /** Returns the metrics in Prometheus text format. */
   readonly collect: () => Promise<string>;
-  /** What is wrong, for a liveness probe; empty if all is well. Default: nothing is. */
+  /** What is wrong, for a liveness probe; empty if all is well. Default: nothing. */
   readonly problems?: () => readonly string[];
-  /** Serves HTTPS with these. Clients are not asked for a certificate. Default: plain HTTP. */
+  /** Serves HTTPS with these. Clients need no certificate. Default: plain HTTP. */
   readonly credentials?: Credentials;
   readonly address?: string;
   /** Default 8443, as KubeVirt's virt-handler. */
   readonly port?: number;
-  /** Scrapes at once; more are answered with 503. Default 3, as KubeVirt's. */
+  /** Concurrent scrapes; more are answered with 503. Default 3, as in KubeVirt. */
   readonly scrapes?: number;
 }
 
-/** A server that runs. */
+/** A running server. */
 export type MetricsServer = AsyncDisposable & { readonly port: number };
 
 const limits = { connections: 32, header: 10_000, request: 10_000, headerBytes: 16 * 1024 };
@@ -56,7 +56,7 @@ type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 function answering({ collect, problems, scrapes = 3, log }: MetricsServerOptions): Answering {
   let busy = 0;
   const scrape = async (): Promise<readonly [number, string]> => {
-    if (busy >= scrapes) return [503, `${busy} scrapes are under way\n`];
+    if (busy >= scrapes) return [503, `${busy} scrapes are running\n`];
     busy++;
     try {
       return [200, await collect()];

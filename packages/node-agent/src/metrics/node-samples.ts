@@ -1,7 +1,7 @@
 import type { NodeCapabilities } from "../duties/node-capabilities.ts";
 import type { Sample } from "./guest-samples.ts";
 
-/** What a node agent tells of itself and its node. */
+/** What a node agent reports about itself and its node. */
 export function nodeSamples(
   nodeName: string,
   {

@@ -1,7 +1,7 @@
 import type { Sample } from "./guest-samples.ts";
 import { metricKinds } from "./metric-kinds.ts";
 
-/** Samples in the text format of Prometheus, each metric together, with its type. */
+/** Samples in Prometheus text format, grouped by metric, with its type. */
 export function prometheusText(samples: readonly Sample[]): string {
   const byMetric = groupByMetric(samples);
   const lines: string[] = [];
@@ -23,7 +23,7 @@ function groupByMetric(samples: readonly Sample[]): Map<string, Sample[]> {
   return groups;
 }
 
-/** Guests name their file systems: a quote or a line break of theirs must not end a label. */
+/** Guests name their file systems: a quote or a line break must not end a label. */
 function labelText(labels: Sample["labels"]): string {
   return Object.entries(labels)
     .map(([name, value]) => `${name.replaceAll(/[^A-Za-z0-9_]/g, "_")}="${escaped(value)}"`)

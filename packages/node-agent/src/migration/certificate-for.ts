@@ -5,7 +5,7 @@ import { podResource } from "../service/launcher-pods.ts";
 import type { MigrationScene } from "./migration-scene.ts";
 import type { MigrationService } from "./migration-service.ts";
 
-/** A certificate for one side of the migration that a VMI is in. Its object is named on the Pod that it was made for. */
+/** A certificate for one side of a VMI's migration. The Pod created for the migration names its object. */
 export async function certificateFor(
   side: MigrationSide,
   { vmi, context }: MigrationScene,
@@ -20,7 +20,7 @@ export async function certificateFor(
     const name = text(entry(pod.metadata.annotations, names.annotations.migrationJobName));
     const uid = at(pod, "metadata", "labels", names.labels.migrationJobUid);
     if (uid !== migrationUID || name === "") {
-      const message = `Pod ${namespace}/${podName} was not made for the migration ${migrationUID}`;
+      const message = `Pod ${namespace}/${podName} was not created for migration ${migrationUID}`;
       throw new NodeAgentError("AGENT_CERTIFICATE", message, { path: "targetPod" });
     }
     return await service.credentials(
@@ -30,7 +30,7 @@ export async function certificateFor(
   });
 }
 
-/** Whether somebody has said that there is no certificate, or has not answered in all the time that there was. */
+/** Whether the request was denied, or never answered. */
 export function isUncertified(error: unknown): boolean {
   if (!isNodeAgentError(error)) return false;
   const { code, path } = error;

@@ -31,7 +31,7 @@ const retryInterval = 1_000;
 /** Acts of one pass: prepare, then receive. */
 const mostActs = 3;
 
-/** One pass of the node agent over a guest that comes to a launcher of this node. */
+/** One pass of the node agent over a guest that arrives at a launcher of this node. */
 export async function enterNode(scene: MigrationScene, parts: TargetParts): Promise<MigrationPass> {
   const { vmi, context } = scene;
   const uid = vmi.status?.migrationState?.migrationUid;
@@ -49,7 +49,7 @@ export async function enterNode(scene: MigrationScene, parts: TargetParts): Prom
     const isHopeless = isUncertified(error);
     context.log.warn(
       { migrationUID: uid, act: duty.act.do, error: describeError(error) },
-      isHopeless ? "a guest cannot come" : "a guest cannot come yet",
+      isHopeless ? "a guest cannot arrive" : "a guest cannot arrive yet",
     );
     if (!isHopeless) {
       await writeVmi(scene, undefined, [unprepared(error)]);
@@ -59,7 +59,8 @@ export async function enterNode(scene: MigrationScene, parts: TargetParts): Prom
     duty = await plan(scene, side);
   }
   if (duty.closeWay) await side.closeWay();
-  const isWritten = await writeVmi(scene, duty.vmi, duty.events);
+  // What ends takes marks away that look the same in the next migration to this node: they must not be that one's.
+  const isWritten = await writeVmi(scene, duty.vmi, duty.events, { isExclusive: duty.closeWay });
   const { requeueSeconds: seconds } = duty;
   return { owns: true, next: isWritten ? seconds && seconds * 1_000 : retryInterval };
 }
@@ -113,8 +114,8 @@ async function carryOut(
 }
 
 /**
- * Nothing is prepared without a certificate. The incarnation is on disk before anybody hears of it: by its nonce the agent
- * knows its own claim again.
+ * Nothing is prepared without a certificate. The incarnation is on disk before anybody hears of it: the agent
+ * recognises its own claim by the nonce.
  */
 async function prepare(
   { encryption }: Extract<TargetAct, { do: "prepare" }>,
@@ -161,7 +162,7 @@ async function receive(
   if (!client || !request || !sockets) return;
   if (!domain) {
     const path = "spec.domain.firmware.uuid";
-    const message = `${path} is missing; the guest that comes is known by it: admit the VMI with defaults`;
+    const message = `${path} is missing, but it identifies the arriving guest: admit the VMI with defaults`;
     throw new NodeAgentError("AGENT_VMI_INVALID", message, { path });
   }
   const { context: converted, pod } = request;
@@ -180,7 +181,7 @@ async function receive(
   );
 }
 
-/** What destroys goes by a live read: a launcher that the grant names, and that may have a copy, is not dismissed. */
+/** Destroying requires a live read: a launcher that the grant names, and that may have a copy, is not dismissed. */
 async function dismiss(
   { isEmpty }: Extract<TargetAct, { do: "dismiss" }>,
   { hold, context }: MigrationScene,
@@ -197,6 +198,6 @@ async function dismiss(
 
 function clientOf(client: GuestClient | undefined): GuestClient {
   if (client) return client;
-  const message = "the target's launcher is not heard yet";
+  const message = "the target's launcher has not answered yet";
   throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
 }

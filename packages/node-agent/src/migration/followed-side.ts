@@ -13,32 +13,34 @@ import type { MigrationWay } from "./migration-way.ts";
 /** What {@link FollowedSide} works with. */
 export interface FollowedSideOptions {
   readonly migrationUID: string;
-  /** The incarnation that this side is. */
+  /** The incarnation of this side. */
   readonly holder: Holder;
   readonly store: GrantStore;
-  /** Of the other side's end. */
+  /** About the end of the other side. */
   readonly proofs?: Followed["proofs"];
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Told that the launcher has said something new; `isLost` where it was not heard to the end. */
+  /** Called when the launcher has reported something new; `isLost` if it stopped reporting before the end. */
   readonly onNews: (isLost: boolean) => void;
 }
 
 /**
- * One side of one migration on this node: what its launcher says of it, made known in the grant as it is said, and the way
- * to the other side. What it knows can be found out again: it is not kept on disk.
+ * One side of one migration on this node: its launcher's reports, which are written to the grant as they arrive,
+ * and the connection to the other side. Everything it knows can be found out again, so it is not kept on disk.
  */
 export class FollowedSide<Way extends MigrationWay = MigrationWay> implements AsyncDisposable {
   readonly migrationUID: string;
   way: Way | undefined;
   /** Since when, and why, the migration could not begin. */
   trouble: { readonly since: number; readonly why: string; readonly isFinal: boolean } | undefined;
-  /** Of a source: whether how far it is could not be written to the VMI. */
+  /** For a source: whether its progress could not be written to the VMI. */
   isUnnoted = false;
-  /** Of a target: why this node gets no certificate for it, after which it can only fail. */
+  /** For a source: why its post-copy is broken, as an event has said. */
+  toldWhy: string | undefined;
+  /** For a target: why this node gets no certificate for it, so that it can only fail. */
   uncertified: string | undefined;
-  /** Of a target that prepares: asked for once, however often that is tried. */
+  /** For a target that prepares: requested once, however often that is tried. */
   credentials: Credentials | undefined;
   /** Since when its launcher, or its copy, is known to be dead; ms since 1970. */
   deadSince: number | undefined;
@@ -53,17 +55,17 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
     this.migrationUID = options.migrationUID;
   }
 
-  /** What the launcher last said; undefined while it is not heard. */
+  /** The launcher's last report; undefined while it does not answer. */
   get word(): LauncherWord | undefined {
     return this.#word;
   }
 
-  /** Whether the launcher was heard to the end. */
+  /** Whether the launcher reported until the end. */
   get isConcluded(): boolean {
     return this.#isConcluded;
   }
 
-  /** Asks the launcher where it stands, and follows it from then on. */
+  /** Asks the launcher for its state, and follows it from then on. */
   async look(client: MovingClient | undefined): Promise<LauncherWord | undefined> {
     if (this.#following || this.#isConcluded) return this.#word;
     this.#word = client && (await this.#ask(client));
@@ -79,12 +81,12 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
         { signal: this.#stop.signal },
       );
     } catch (error) {
-      // One of an earlier release, which knows nothing of migrations, has begun none.
+      // A launcher of an earlier release, which does not support migrations, has begun none.
       const isUnknown = isLauncherError(error) && unknownCodes.includes(error.code);
       if (isUnknown) return "unbegun";
       log.debug(
         { migrationUID, error: describeError(error) },
-        "a launcher does not say how it moves",
+        "a launcher does not report its migration",
       );
       return undefined;
     }
@@ -123,7 +125,7 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
     await way?.[Symbol.asyncDispose]();
   }
 
-  /** Stops following, and closes the way. The launcher goes on by itself. */
+  /** Stops following, and closes the connection. The launcher continues on its own. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.closeWay();
@@ -134,7 +136,7 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
 /** How a launcher says that it takes no part in a migration, or in any. */
 export const unknownCodes: readonly string[] = ["LAUNCHER_ARGUMENT", "LAUNCHER_VERB"];
 
-/** What of a report others are told: figures change several times a second. */
+/** Which part of a report is passed on: figures change several times per second. */
 function newsOf(word: LauncherWord | undefined): string {
   if (word === undefined || word === "unbegun") return String(word);
   const { decision, claims, outcome, settled, progress, times = {} } = word;

@@ -43,7 +43,7 @@ async function play(
 }
 
 test.each(["a", "b"] as const)(
-  "the agent of node %s is killed at any moment and started again: the guest runs once, and the migration has an end",
+  "when the agent of node %s is killed at any moment and restarted, the guest runs once and the migration ends",
   async (node) => {
     const { moments, outcome: undisturbed } = await play(node, undefined);
     expect(undisturbed).toBe("b runs, moved");

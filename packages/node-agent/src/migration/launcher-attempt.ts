@@ -2,17 +2,17 @@ import type { VirtualMachineInstanceMigrationState } from "@virtkit/api/schema";
 import type { MigrationReport } from "@virtkit/launcher/client";
 import type { MigrationAttempt } from "@virtkit/migration/source/agent";
 
-/** What a launcher says of a migration: `unbegun` where it says that it takes no part in it. */
+/** What a launcher reports about a migration: `unbegun` if it takes no part in it. */
 export type LauncherWord = MigrationReport | "unbegun";
 
-/** Whether a launcher takes part in a migration that has no end yet. */
+/** Whether a launcher takes part in a migration that has not ended. */
 export function isUnderWay(word: LauncherWord | undefined): word is MigrationReport {
   return word !== undefined && word !== "unbegun" && word.settled === undefined;
 }
 
 /**
- * A source's report in the words of the VMI's status. It has failed once its guest is known to go on: until then nobody
- * is told, since a new migration could not begin.
+ * A source's report in the terms of the VMI's status. It has failed only once its guest is known to continue: a new
+ * migration could not begin before that.
  */
 export function sourceAttempt(
   report: MigrationReport,
@@ -23,7 +23,7 @@ export function sourceAttempt(
   const isPostCopy = decision === "committed" || report.progress?.mode === "PostCopy";
   const begun: MigrationAttempt = {
     uid: migrationUID,
-    // A launcher of an earlier release does not say when it began.
+    // A launcher of an earlier release does not report when it began.
     startTimestamp: state?.startTimestamp ?? timeOf(first(report) ?? now),
     mode: report.progress?.mode ?? (isPostCopy ? "PostCopy" : "PreCopy"),
   };
@@ -32,7 +32,7 @@ export function sourceAttempt(
     ...begun,
     failed: true,
     endTimestamp: state?.endTimestamp ?? timeOf(last(report) ?? now),
-    failureReason: why ?? "the launcher does not say why the guest did not move",
+    failureReason: why ?? "the launcher gives no reason why the guest did not move",
     ...(state?.abortRequested ? { abortStatus: "Succeeded" } : {}),
   };
 }

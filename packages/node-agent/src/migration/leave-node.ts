@@ -2,6 +2,7 @@ import { until } from "@virtkit/api/clock";
 import type { Grant } from "@virtkit/api/grant";
 import { describeError } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { brokenPostCopyEvent } from "@virtkit/api/status";
 import { isLauncherError } from "@virtkit/launcher/client";
 import { makeKnown } from "../move/follow-side.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
@@ -9,7 +10,7 @@ import type { GuestClient } from "../service/node-host.ts";
 import { grantOf } from "../service/vmi-grant.ts";
 import { certificateFor, isUncertified } from "./certificate-for.ts";
 import type { FollowedSide } from "./followed-side.ts";
-import { timeOf } from "./launcher-attempt.ts";
+import { isUnderWay, type LauncherWord, timeOf } from "./launcher-attempt.ts";
 import type { MigrationPass, MigrationScene } from "./migration-scene.ts";
 import { requireService } from "./migration-service.ts";
 import type { WayOut } from "./migration-way.ts";
@@ -25,9 +26,12 @@ export interface SourceParts {
   store(join?: (vmi: VirtualMachineInstance, next: Grant) => VirtualMachineInstance): VmiGrantStore;
 }
 
-/** Milliseconds for which a migration may fail to begin before it is given up: the other side may have been restarted. */
+/**
+ * Milliseconds for which a migration may fail to begin before it is given up: the other side may have been
+ * restarted.
+ */
 const beginPatience = 60_000;
-/** Milliseconds for the target's launcher to be told of the handover. */
+/** Milliseconds for the target's launcher to learn about the handover. */
 const readyPatience = 20_000;
 const retryInterval = 1_000;
 
@@ -56,17 +60,17 @@ export async function leaveNode(scene: MigrationScene, parts: SourceParts): Prom
     noteTrouble(side, error, now);
     context.log.warn(
       { migrationUID: uid, act: duty.act.do, error: describeError(error) },
-      "a guest does not leave yet",
+      "a guest cannot leave yet",
     );
     return { owns: duty.owns, next: retryInterval };
   }
-  const pass = await tell(duty, scene);
-  // Not in the same write: a figure that admission of an earlier release refuses holds up nothing.
+  const pass = await tell(duty, scene, side);
+  // In a separate write: if admission of an earlier release rejects a figure, nothing else is blocked.
   if (!duty.migrationState) await note(duty, scene, side);
   return pass;
 }
 
-/** Says how far the guest is. It is for people alone: where it cannot be said, it is not tried again. */
+/** Reports the progress. It is only for people: if it cannot be written, it is not retried. */
 async function note(
   { transfer }: SourceDuty,
   scene: MigrationScene,
@@ -80,19 +84,34 @@ async function note(
     context.signal.throwIfAborted();
     side.isUnnoted = true;
     const { migrationUID } = side;
-    context.log.debug({ migrationUID, error: describeError(error) }, "nobody sees how far it is");
+    context.log.debug({ migrationUID, error: describeError(error) }, "its progress is not visible");
   }
 }
 
-async function tell(duty: SourceDuty, scene: MigrationScene): Promise<MigrationPass> {
+async function tell(
+  duty: SourceDuty,
+  scene: MigrationScene,
+  side: FollowedSide<WayOut>,
+): Promise<MigrationPass> {
   const { vmi } = scene;
   const { migrationState, owns } = duty;
   const after = migrationState && { ...vmi, status: { ...vmi.status, migrationState } };
-  const isWritten = await writeVmi(scene, after, duty.events);
+  const why = whyBroken(side.word);
+  const isNew = why !== undefined && why !== side.toldWhy;
+  const isWritten = await writeVmi(scene, after, [
+    ...duty.events,
+    ...(isNew ? [brokenPostCopyEvent(why)] : []),
+  ]);
   if (!isWritten) return { owns, next: retryInterval };
+  side.toldWhy = why;
   const { requeueSeconds: seconds } = duty;
-  // What was written comes back, and with it the next pass.
+  // The write comes back through the watch, and starts the next pass.
   return { owns: owns || after !== undefined, next: seconds && seconds * 1_000 };
+}
+
+/** What somebody has to do about a post-copy that broke; undefined if it did not, or was recovered. */
+function whyBroken(word: LauncherWord | undefined): string | undefined {
+  return isUnderWay(word) && word.outcome === "broken" ? word.why : undefined;
 }
 
 function hopelessness({ trouble }: FollowedSide, now: number): string | undefined {
@@ -100,7 +119,7 @@ function hopelessness({ trouble }: FollowedSide, now: number): string | undefine
   return `it could not begin: ${trouble.why}`;
 }
 
-/** Who answers with a refusal, a launcher or the signer, refuses again; all else may pass. */
+/** A rejection by a launcher or the signer is final; anything else may pass. */
 function noteTrouble(side: FollowedSide, error: unknown, now: number): void {
   const isFinal = error instanceof Refused || isUncertified(error);
   const why = error instanceof Error ? error.message.slice(0, 512) : String(error);
@@ -142,7 +161,7 @@ async function carryOut(
 
 function clientOf({ client, record }: MigrationScene["hold"]): GuestClient {
   if (client) return client;
-  const message = `the launcher of Pod ${record.podUid} is not heard`;
+  const message = `the launcher of Pod ${record.podUid} does not answer`;
   throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
 }
 
@@ -171,14 +190,14 @@ async function begin(
     patience,
   );
   if (!isReady) {
-    const message = `the target's launcher did not answer at ${target.address} in ${readyPatience} ms`;
+    const message = `the target's launcher did not answer at ${target.address} within ${readyPatience} ms`;
     throw new NodeAgentError("AGENT_TIMEOUT", message, { path: "target" });
   }
   const { sockets } = way;
   const request = {
     ...{ migration, holder: context.holderOf(hold.record) },
     ...{ vmi: order.vmi, options: order.options },
-    // The target's certificate has this name, and no other's has.
+    // Only the target's certificate has this name.
     ...(encryption === "qemu" ? { tls: { destination: migrationUID } } : {}),
     uris: { memory: `unix://${sockets.memory}`, disks: `unix://${sockets.disks}` },
     ...{ peer: sockets.peer, serve: sockets.serve },
@@ -191,7 +210,7 @@ async function begin(
   }
 }
 
-/** Where it is too late the guest moves, which its launcher says. */
+/** If it is too late the guest moves, which its launcher reports. */
 async function cancel(
   { migrationUID, reason }: { readonly migrationUID: string; readonly reason: string },
   { hold, context }: MigrationScene,
@@ -204,12 +223,12 @@ async function cancel(
       client.cancelMigration({ migrationUID, reason }, { signal }),
     );
   } catch (error) {
-    // A launcher of an earlier release, which has no such verb, can have begun nothing.
+    // A launcher of an earlier release, without this verb, cannot have begun anything.
     if (!isLauncherError(error) || error.code !== "LAUNCHER_VERB") throw error;
   }
 }
 
-/** The migration is said to have failed in the same write in which the grant comes back. */
+/** The same write reports the failure and returns the grant. */
 function givenUp(
   vmi: VirtualMachineInstance,
   next: Grant,

@@ -13,14 +13,14 @@ const own = { lo: [address("127.0.0.1", true)], eth0: [address("fe80::1"), addre
 test.each([
   ["the Pod's own", own, "10.0.0.7"],
   ["the migration network's", { ...own, migration0: [address("192.0.2.9")] }, "192.0.2.9"],
-  ["the Pod's, where that network has none", { ...own, migration0: [] }, "10.0.0.7"],
+  ["the Pod's, if that network has none", { ...own, migration0: [] }, "10.0.0.7"],
   ["IPv4 before IPv6", { eth0: [address("2001:db8::1"), address("10.0.0.7")] }, "10.0.0.7"],
-  ["IPv6 where there is nothing else", { eth0: [address("2001:db8::1")] }, "2001:db8::1"],
-])("guests come in at %s address", (_, interfaces, expected) => {
+  ["IPv6 if there is nothing else", { eth0: [address("2001:db8::1")] }, "2001:db8::1"],
+])("guests arrive at %s address", (_, interfaces, expected) => {
   expect(migrationAddress(interfaces)).toBe(expected);
 });
 
-test("an agent that nobody can reach says so", () => {
+test("an agent without a reachable address says so", () => {
   expect(() => migrationAddress({ lo: own.lo })).toThrow(
     expect.objectContaining({ code: "AGENT_ARGUMENT" }),
   );

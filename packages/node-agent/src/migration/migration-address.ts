@@ -10,7 +10,7 @@ type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | unde
  * The address at which other nodes reach this agent: that of the dedicated migration network where the Pod has one, else
  * the Pod's own. IPv4 is taken before IPv6, and an address that is valid on its link alone never.
  *
- * @throws NodeAgentError where there is none.
+ * @throws NodeAgentError if there is none.
  */
 export function migrationAddress(interfaces: Interfaces = networkInterfaces()): string {
   const others = Object.keys(interfaces).filter((name) => name !== migrationInterface);
@@ -22,6 +22,6 @@ export function migrationAddress(interfaces: Interfaces = networkInterfaces()): 
     if (found) return found.address;
   }
   const message =
-    "this node agent has no address that other nodes could reach; look at the network of its Pod";
+    "this node agent has no address that other nodes can reach; check the network of its Pod";
   throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "address" });
 }

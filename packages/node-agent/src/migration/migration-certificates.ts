@@ -6,8 +6,8 @@ import {
 import type { MigrationService } from "./migration-service.ts";
 
 /**
- * Certificates of migrations by request: each is asked for when its side begins, and ends with it. A migration that takes
- * longer than a certificate goes on: connections are checked when they are made.
+ * Certificates for migrations, by request: each is requested when its side begins, and ends with it. A migration
+ * may outlast its certificate, because connections are verified when they are made.
  */
 export function migrationCertificates(
   options: Pick<CertificateOptions, "client" | "namespace" | "names" | "log" | "trustDomain">,

@@ -12,7 +12,7 @@ export interface NodeMigrationsOptions {
   readonly nodeName: string;
   config(): ClusterConfig;
   readonly recorder: EventRecorder;
-  /** Absent: no guest comes to this node, and none leaves. */
+  /** Absent: guests can neither arrive on this node nor leave it. */
   readonly service?: MigrationService | undefined;
   enqueue(vmi: ObjectName, after: number): void;
 }
@@ -24,10 +24,10 @@ export interface MigrationScene extends NodeMigrationsOptions {
   readonly context: AgentContext;
 }
 
-/** What came of a pass. */
+/** The result of a pass. */
 export interface MigrationPass {
-  /** Whether the guest is the migration's to see to. */
+  /** Whether the migration is responsible for the guest. */
   readonly owns: boolean;
-  /** Milliseconds after which to look again. */
+  /** Milliseconds until the next check. */
   readonly next?: number | undefined;
 }

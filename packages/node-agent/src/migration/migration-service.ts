@@ -10,21 +10,21 @@ export interface SideOfMigration {
   readonly migration: ObjectName;
 }
 
-/** What a node needs to let guests come and go. */
+/** What a node needs to let guests arrive and leave. */
 export interface MigrationService {
   /** A certificate for one side of one migration. */
   credentials(
     side: SideOfMigration,
     options: { readonly signal: AbortSignal },
   ): Promise<Credentials>;
-  /** The numeric address at which the agents of other nodes reach this one, as it is now. */
+  /** The numeric address at which the agents of other nodes currently reach this one. */
   address(): string;
 }
 
-/** Throws where the node was given nothing to migrate with. */
+/** Throws if the node has no means to migrate. */
 export function requireService(service: MigrationService | undefined): MigrationService {
   if (service) return service;
   const message =
-    "this node agent was given no certificates for migrations; give createNodeAgent `migrations`";
+    "this node agent has no certificates for migrations; pass `migrations` to createNodeAgent";
   throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "migrations" });
 }

@@ -1,20 +1,49 @@
+import { defineResource } from "@virtkit/kube";
 import { expect, test } from "vitest";
+import { podResource } from "../service/launcher-pods.ts";
+import type { SeamHook } from "../service/seams.ts";
+import { measuredGuests } from "../service/served-guests.ts";
 import { vmiResource } from "../testing/agent-world.ts";
 import { outcome, settle } from "../testing/moving-outcome.ts";
-import { MovingWorld } from "../testing/moving-world.ts";
+import { firstMove, MovingWorld } from "../testing/moving-world.ts";
 
 /** A guest that runs on node a, and a migration to node b that was handed off. */
-async function handedOff(world: MovingWorld = new MovingWorld()): Promise<MovingWorld> {
+async function handedOff(
+  world: MovingWorld = new MovingWorld(),
+  seamOfTarget?: SeamHook,
+): Promise<MovingWorld> {
   await world.begin();
   world.start("a");
-  world.start("b");
+  world.start("b", seamOfTarget);
   await world.clock.pass(5_000);
   expect(world.running).toEqual(["a"]);
   await world.handOff();
   return world;
 }
 
-test("two agents move a guest: it is claimed by the target with its node's name, and the source is gone", async () => {
+/** The controller passes on that the migration is not wanted any more. */
+async function abort(world: MovingWorld): Promise<void> {
+  await world.change((vmi) => ({
+    ...vmi,
+    status: {
+      ...vmi.status,
+      migrationState: { ...vmi.status?.migrationState, abortRequested: true },
+    },
+  }));
+}
+
+/** Waits for something that needs the world's time. */
+async function inTime(world: MovingWorld, work: Promise<unknown> | undefined): Promise<void> {
+  let isOver = false;
+  const over = (): void => {
+    isOver = true;
+  };
+  work?.then(over, over);
+  await world.clock.passUntil(() => isOver);
+  await work;
+}
+
+test("two agents move a guest: the target claims it with its node's name, and the source is gone", async () => {
   await using world = await handedOff();
   await settle(world, 20_000);
   expect(world.running).toEqual(["b"]);
@@ -31,16 +60,62 @@ test("two agents move a guest: it is claimed by the target with its node's name,
   expect(source?.launcher.hasEnded).toBe(true);
 });
 
-test("a migration that is aborted ends with the guest where it was, and the launcher that waited is gone", async () => {
+test("how far a guest is that leaves is told to metrics by its source, and only while it leaves", async () => {
+  await using world = new MovingWorld();
+  await world.begin();
+  const agents = [world.start("a"), world.start("b")];
+  await world.clock.pass(5_000);
+  const told = () =>
+    agents.flatMap((agent) => measuredGuests(agent).map(({ migration }) => migration));
+  expect(told()).toEqual([undefined]);
+  await world.handOff();
+  await settle(world, 2_000);
+  const [leaving, ...others] = told().filter((each) => each !== undefined);
+  expect(others).toEqual([]);
+  const { total = 0, transferred = 0, remaining = 0 } = leaving ?? {};
+  expect(total).toBeGreaterThan(0);
+  expect(transferred + remaining).toBeGreaterThan(0);
+  await settle(world, 20_000);
+  expect(world.running).toEqual(["b"]);
+  expect(told()).toEqual([undefined]);
+});
+
+test("a post-copy that broke is told by an event with what is needed, and is a migration like any other once recovered", async () => {
+  await using world = await handedOff();
+  world.wires.bandwidth = 4 * 2 ** 20;
+  const events = defineResource({ version: "v1", plural: "events", kind: "Event" });
+  const warnings = async (): Promise<string[]> => {
+    const { items } = await world.client.list(events, { namespace: "default" });
+    const found = items as readonly { type?: string; reason?: string; message?: string }[];
+    return found.flatMap(({ type, reason, message = "" }) =>
+      type === "Warning" && reason === "Migrating" ? [message] : [],
+    );
+  };
+  await settle(world, 4_000);
+  await inTime(world, world.launchers[0]?.migrations.switchToPostCopy({ migrationUID: "m-1" }));
+  await settle(world, 1_000);
+  expect(await warnings()).toEqual([]);
+  world.wires.blockStreams(true);
+  await settle(world, 60_000);
+  const told = await warnings();
+  expect(told.at(-1)).toMatch(/recover the post-copy; the last attempt failed: no stream/);
+  // It says so once, however often it is tried.
+  expect(told.length).toBeLessThanOrEqual(3);
+  expect(await world.grant()).toMatchObject({ state: "Committed" });
+  const waiting = await world.vmi();
+  expect(waiting.status).toMatchObject({ phase: "Running" });
+  expect(waiting.status?.migrationState).not.toHaveProperty("failed", true);
+  expect(world.launchers.map(({ launcher }) => launcher.hasEnded)).toEqual([false, false]);
+  world.wires.blockStreams(false);
+  await settle(world, 120_000);
+  expect(await outcome(world)).toBe("b runs, moved");
+  expect(await warnings()).toHaveLength(told.length);
+});
+
+test("an aborted migration leaves the guest where it was, and the waiting launcher is gone", async () => {
   await using world = await handedOff();
   await settle(world, 2_000);
-  await world.change((vmi) => ({
-    ...vmi,
-    status: {
-      ...vmi.status,
-      migrationState: { ...vmi.status?.migrationState, abortRequested: true },
-    },
-  }));
+  await abort(world);
   await settle(world, 30_000);
   expect(await outcome(world)).toBe("a runs, failed");
   expect(await world.migrationState()).toMatchObject({ abortStatus: "Succeeded" });
@@ -48,7 +123,7 @@ test("a migration that is aborted ends with the guest where it was, and the laun
   expect((await world.vmi()).metadata.labels).toEqual({ "kubevirt.io/nodeName": "a" });
 });
 
-test("a source's launcher that is killed takes the guest with it: the target's copy ends, too, by proof, and the VMI has failed", async () => {
+test("when the source's launcher is killed, the guest is lost: the target's copy ends by proof, and the VMI has failed", async () => {
   await using world = await handedOff();
   await settle(world, 2_000);
   expect((await world.grant()).state).toBe("HandingOver");
@@ -60,7 +135,7 @@ test("a source's launcher that is killed takes the guest with it: the target's c
   expect(status).toMatchObject({ phase: "Failed", migrationState: { failed: true } });
 });
 
-test("a target's launcher that is killed leaves the guest where it was", async () => {
+test("when the target's launcher is killed, the guest stays where it was", async () => {
   await using world = await handedOff();
   await settle(world, 2_000);
   await world.killLauncher("target");
@@ -68,7 +143,7 @@ test("a target's launcher that is killed leaves the guest where it was", async (
   expect(await outcome(world)).toBe("a runs, failed");
 });
 
-test("a VMI that is deleted while its guest moves is settled first, and ends where its guest is", async () => {
+test("deleting a VMI during a migration settles the migration first, and ends the guest where it is", async () => {
   await using world = await handedOff();
   await settle(world, 2_000);
   await world.client.patch(
@@ -86,7 +161,7 @@ test("a VMI that is deleted while its guest moves is settled first, and ends whe
 });
 
 test.each(["source", "target"])(
-  "where the launcher of the %s is of a release that knows no migrations the guest stays, and the status says why",
+  "if the launcher of the %s does not support migrations the guest stays, and the status says why",
   async (podName) => {
     const before = new MovingWorld();
     before.old.add(podName);
@@ -98,7 +173,7 @@ test.each(["source", "target"])(
   },
 );
 
-test("both launchers are told to encrypt what moves, once there are certificates, and no way stays open", async () => {
+test("both launchers are told to encrypt once there are certificates, and no unencrypted path stays open", async () => {
   await using world = await handedOff();
   await settle(world, 20_000);
   await world.clock.pass(60_000);
@@ -111,7 +186,7 @@ test("both launchers are told to encrypt what moves, once there are certificates
   ]);
 });
 
-test("where the cluster disables TLS, and only there, the launchers are told to send and take clear data", async () => {
+test("only a cluster that disables TLS makes launchers send and accept unencrypted data", async () => {
   const clear = new MovingWorld({ migrations: { disableTLS: true } });
   await using world = await handedOff(clear);
   await settle(world, 20_000);
@@ -144,4 +219,113 @@ test("a source whose node gets no certificate fails the migration at once, and n
     failureReason: expect.stringContaining("it could not begin: no certificate"),
   });
   expect(world.seen.filter((each) => /way out|send/.test(each))).toEqual([]);
+});
+
+test("the end of a migration takes no marks away from the next one to the same node", async () => {
+  const before = new MovingWorld();
+  const next = { ...firstMove, migrationUid: "m-2", targetPod: "target-2" };
+  // The controller begins the next one between what the agent has seen of the first, and what it writes of it.
+  const seam: SeamHook = async (name, when) => {
+    if (name !== "write the migration's state" || when !== "before") return;
+    const { migrationUid, completed } = await before.migrationState();
+    if (migrationUid === "m-1" && completed) await before.handOff(next);
+  };
+  await using world = await handedOff(before, seam);
+  await settle(world, 2_000);
+  await abort(world);
+  await settle(world, 60_000);
+  expect(await world.migrationState()).toMatchObject({ migrationUid: "m-2" });
+  expect(await outcome(world)).toBe("b runs, moved");
+});
+
+const late = "is restarted after the next migration has begun";
+test.each(["continues", "is restarted", late])(
+  "a launcher learns of its claim from an agent that got no answer to it and %s",
+  async (agent) => {
+    const before = new MovingWorld();
+    let isLost = false;
+    const seam: SeamHook = (name, when) => {
+      if (isLost || name !== "swap the grant" || when !== "after") return;
+      isLost = true;
+      if (agent !== "continues") before.stop("b");
+      throw new Error("the API server does not answer");
+    };
+    await using world = await handedOff(before, seam);
+    await settle(world, 20_000);
+    expect(isLost).toBe(true);
+    expect(await world.grant()).toMatchObject({ state: "Claimed", holder: { node: "b" } });
+    const [sourceNode, targetNode] = ["b", "a"] as const;
+    const [sourcePod, targetPod] = ["target", "target-2"];
+    const back = { migrationUid: "m-2", sourceNode, targetNode, sourcePod, targetPod };
+    if (agent === late) await world.handOff(back);
+    if (agent !== "continues") world.start("b");
+    await settle(world, 20_000);
+    // A launcher that waits to hear of its claim begins no other migration.
+    if (agent !== late) {
+      expect(await outcome(world)).toBe("b runs, moved");
+      await world.handOff(back);
+    }
+    await settle(world, 30_000);
+    expect(await world.migrationState()).toMatchObject({ migrationUid: "m-2" });
+    expect(await outcome(world)).toBe("a runs, moved");
+  },
+);
+
+test("an agent in another boot knows that its guest was being handed over: it has failed only once the target has said so", async () => {
+  await using world = await handedOff();
+  while (!(await world.grantHandover())) await world.clock.pass(500);
+  // Nothing in the VMI says yet that the guest moves: only the grant does, and it names the earlier boot.
+  expect((await world.migrationState()).startTimestamp).toBeUndefined();
+  await world.reboot("a");
+  world.start("a");
+  await settle(world, 5_000);
+  expect(await world.nodeOf("a")).toMatchObject({
+    status: { nodeInfo: { bootID: "boot-a-again" } },
+  });
+  expect(await world.grant()).toMatchObject({ state: "HandingOver", holder: { bootID: "boot-a" } });
+  expect((await world.vmi()).status?.phase).toBe("Running");
+  await settle(world, 20_000);
+  expect((await world.vmi()).status).toMatchObject({
+    phase: "Failed",
+    migrationState: { failed: true, failureReason: "the target's copy has ended" },
+  });
+});
+
+test("a guest whose source and target were lost has failed although the target's Pod is gone: its agent saw it end", async () => {
+  await using world = await handedOff();
+  while (!(await world.grantHandover())) await world.clock.pass(500);
+  await world.killLauncher("target");
+  await world.client.delete(podResource, { namespace: "default", name: "target" });
+  await settle(world, 1_000);
+  expect(await world.grant()).toMatchObject({ state: "HandingOver" });
+  await world.reboot("a");
+  await settle(world, 20_000);
+  expect(await world.grant()).toMatchObject({ state: "Ended" });
+  expect((await world.vmi()).status?.phase).toBe("Failed");
+});
+
+test("a source that has released its guest ends although its agent was restarted before it heard that the target has it", async () => {
+  const before = new MovingWorld();
+  let isKilled = false;
+  const seam: SeamHook = (name, when) => {
+    if (isKilled || name !== "swap the grant" || when !== "before") return;
+    if (before.launchers.length < 2) return;
+    isKilled = true;
+    before.stop("a");
+    throw new Error("killed");
+  };
+  await using world = before;
+  await world.begin();
+  world.start("a", seam);
+  world.start("b");
+  await world.clock.pass(5_000);
+  world.wires.loseReply("release");
+  await world.handOff();
+  await settle(world, 20_000);
+  expect(isKilled).toBe(true);
+  expect(await outcome(world)).toBe("b runs, moved");
+  expect(world.launchers[0]?.launcher.hasEnded).toBe(false);
+  world.start("a");
+  await settle(world, 20_000);
+  expect(world.launchers[0]?.launcher.hasEnded).toBe(true);
 });

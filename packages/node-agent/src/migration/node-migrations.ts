@@ -2,15 +2,18 @@ import { isSameHolder } from "@virtkit/api/grant";
 import { describeError } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { KubeObject } from "@virtkit/kube";
+import type { MigrationReport } from "@virtkit/launcher/client";
 import type { MigrationSide } from "@virtkit/pki";
 import type { AgentContext } from "../service/agent-context.ts";
 import type { GuestHold } from "../service/guest-hold.ts";
 import { grantOf } from "../service/vmi-grant.ts";
 import { enterNode } from "./enter-node.ts";
 import { FollowedSide } from "./followed-side.ts";
+import { isUnderWay } from "./launcher-attempt.ts";
 import { leaveNode } from "./leave-node.ts";
 import type { MigrationPass, NodeMigrationsOptions } from "./migration-scene.ts";
 import type { MigrationWay, WayIn, WayOut } from "./migration-way.ts";
+import { movingClient } from "./moving-client.ts";
 import { arrivedVmi } from "./plan-target-duty.ts";
 import { sourceProofs } from "./source-proofs.ts";
 import { VmiGrantStore } from "./vmi-grant-store.ts";
@@ -26,15 +29,26 @@ export class NodeMigrations implements AsyncDisposable {
   readonly #sides = new Map<string, FollowedSide>();
   /** Containers of launchers in which nothing is left of another life of this agent. */
   readonly #cleared = new Set<string>();
+  /** Launchers, by container and migration, that were heard to the end, or take no part in it. */
+  readonly #heard = new Set<string>();
   readonly #stop = new AbortController();
 
   constructor(options: NodeMigrationsOptions) {
     this.#options = options;
   }
 
-  /** Sees to a guest of this node that leaves, or may have been told to. */
-  async leave(vmi: Vmi, hold: GuestHold, context: AgentContext): Promise<MigrationPass> {
-    await this.#tidy(vmi, hold, context);
+  /**
+   * Sees to a guest of this node that leaves, or may have been told to.
+   *
+   * @param arrivedBy the migration that its launcher was started for; undefined if it was started with it.
+   */
+  async leave(
+    vmi: Vmi,
+    hold: GuestHold,
+    context: AgentContext,
+    arrivedBy?: string,
+  ): Promise<MigrationPass> {
+    await this.#tidy(vmi, hold, context, arrivedBy);
     const scene = { ...this.#options, vmi, hold, context };
     return await leaveNode(scene, {
       side: (migrationUID) => this.#side("source", migrationUID, hold) as FollowedSide<WayOut>,
@@ -46,11 +60,18 @@ export class NodeMigrations implements AsyncDisposable {
    * A guest that is this launcher's, and that nobody hands over, needs no way. One by which it came is closed once its launcher
    * was heard to the end, and what an agent before this one has left is taken away.
    */
-  async #tidy(vmi: Vmi, { record, launcher }: GuestHold, context: AgentContext): Promise<void> {
+  async #tidy(
+    vmi: Vmi,
+    hold: GuestHold,
+    context: AgentContext,
+    arrivedBy: string | undefined,
+  ): Promise<void> {
+    const { record, launcher } = hold;
     const grant = grantOf(vmi, context.names);
     const { containerID } = record;
     const isOwn = grant.state === "Claimed" && isSameHolder(grant.holder, context.holderOf(record));
     if (!isOwn) return;
+    await this.#hearOut(hold, arrivedBy);
     const own = [...this.#sides].filter(([key]) => key.startsWith(`${containerID} `));
     for (const [key, side] of own) {
       if (key.startsWith(`${containerID} target `) && side.isConcluded) await side.closeWay();
@@ -60,8 +81,36 @@ export class NodeMigrations implements AsyncDisposable {
     try {
       launcher.clearWay?.();
     } catch (error) {
-      context.log.warn({ containerID, error: describeError(error) }, "a sandbox was not tidied");
+      context.log.warn(
+        { containerID, error: describeError(error) },
+        "a sandbox was not cleaned up",
+      );
     }
+  }
+
+  /**
+   * A launcher whose guest has come waits to be told of the claim, and begins no other migration before. An agent whose claim
+   * was taken, and that did not hear so, or was started again since, tells it. The VMI may already show the next migration.
+   */
+  async #hearOut(hold: GuestHold, arrivedBy: string | undefined): Promise<void> {
+    if (!arrivedBy || hold.hasEnded) return;
+    const key = `${hold.record.containerID} ${arrivedBy}`;
+    if (this.#heard.has(key)) return;
+    const side = this.#side("target", arrivedBy, hold);
+    const word = await side.look(movingClient(hold.client));
+    if (side.isConcluded || word === "unbegun") this.#heard.add(key);
+  }
+
+  /**
+   * A launcher whose guest has left this node, or never came to it, may wait to hear what the grant says, and ends its copy
+   * then. An agent that was started since tells it.
+   */
+  async conclude({ status }: Vmi, hold: GuestHold): Promise<void> {
+    const { migrationUid, sourceNode, targetNode } = status?.migrationState ?? {};
+    const { nodeName } = this.#options;
+    if (!migrationUid || (sourceNode !== nodeName && targetNode !== nodeName)) return;
+    const kind = sourceNode === nodeName ? "source" : "target";
+    await this.#side(kind, migrationUid, hold).look(movingClient(hold.client));
   }
 
   /** Sees to a guest that comes to a launcher of this node. */
@@ -73,9 +122,21 @@ export class NodeMigrations implements AsyncDisposable {
     });
   }
 
+  /** How far the guest of a launcher is that leaves this node; undefined where it does not, or nobody has said yet. */
+  progressOf({ record }: GuestHold): MigrationReport["progress"] {
+    const prefix = `${record.containerID} source `;
+    for (const [key, { word }] of this.#sides) {
+      if (key.startsWith(prefix) && isUnderWay(word)) return word.progress;
+    }
+    return undefined;
+  }
+
   /** Lets go of what a launcher took part in; it has ended. */
   async forget({ record }: GuestHold): Promise<void> {
     this.#cleared.delete(record.containerID);
+    for (const key of this.#heard) {
+      if (key.startsWith(`${record.containerID} `)) this.#heard.delete(key);
+    }
     for (const [key, side] of this.#sides) {
       if (!key.startsWith(`${record.containerID} `)) continue;
       this.#sides.delete(key);

@@ -27,7 +27,7 @@ test("the launcher begins once the target listens and the grant hands the guest 
   expect(owns).toBe(true);
 });
 
-test("what is sent is encrypted, and clear only where the migration's options or the cluster say so", () => {
+test("data is encrypted, unless the migration's options or the cluster say otherwise", () => {
   expect(act({})).toMatchObject({ do: "begin", encryption: "qemu" });
   const vmi = movingVmi({ ...listening, migrationConfiguration: { disableTLS: true } });
   expect(act({ vmi })).toMatchObject({ do: "begin", encryption: "none" });
@@ -39,10 +39,10 @@ test.each<[string, Partial<SourceView>]>([
   ["nothing is handed over", { grant: claimed }],
   ["the target is not known to listen", { vmi: movingVmi() }],
   ["the launcher does not answer", { word: undefined }],
-  ["it is under way", { word: report() }],
+  ["the migration is in progress", { word: report() }],
   ["the guest is committed to post-copy", { grant: { ...handingOver, state: "Committed" } }],
   ["another incarnation holds the guest", { holder: to }],
-])("the launcher is asked for nothing where %s", (_, change) => {
+])("the launcher is asked for nothing if %s", (_, change) => {
   expect(act(change)).toEqual({ do: "nothing" });
 });
 
@@ -53,15 +53,15 @@ test.each<[string, SourceView["vmi"]]>([
   ],
   ["somebody aborts it", movingVmi({ ...listening, abortRequested: true })],
   ["the target has failed", movingVmi({ ...listening, failed: true })],
-  ["the status is of another migration", movingVmi({ ...listening, migrationUid: "m-2" })],
-])("a handover is taken back, or cancelled once it is under way, where %s", (_, vmi) => {
+  ["the status belongs to another migration", movingVmi({ ...listening, migrationUid: "m-2" })],
+])("a handover is taken back, or cancelled once it is in progress, if %s", (_, vmi) => {
   expect(act({ vmi })).toMatchObject({ do: "take-back", migrationUID: "m-1" });
   expect(act({ vmi, word: report() })).toMatchObject({ do: "cancel", migrationUID: "m-1" });
   // A decision is not made twice.
   expect(act({ vmi, word: report({ decision: "aborted" }) })).toEqual({ do: "nothing" });
 });
 
-test("what was aborted and is handed over again is taken back by the decision that is on disk", () => {
+test("an aborted guest that is handed over again is taken back by the decision on disk", () => {
   const word = report({ decision: "aborted", settled: "runs", outcome: "stayed", why: "broken" });
   expect(act({ word })).toMatchObject({ do: "take-back", isDecided: true, reason: "broken" });
 });
@@ -73,13 +73,13 @@ test("a migration that cannot begin is taken back with the reason", () => {
   });
 });
 
-test("a guest that ended before it moved is taken back, so that its end can be told", () => {
+test("a guest that ended before it moved is taken back, so that its end can be reported", () => {
   expect(act({ domain: { state: "Shutoff", reason: "Shutdown" } })).toMatchObject({
     do: "take-back",
   });
 });
 
-test("a released guest is forgotten once libvirt says that it is gone, and not before", () => {
+test("a released guest is forgotten only once libvirt says that it is gone", () => {
   const grant = { ...handingOver, state: "Released" } as const;
   const word = report({ decision: "released" });
   expect(act({ grant, word })).toEqual({ do: "nothing" });
@@ -93,7 +93,7 @@ test("the status says when it began", () => {
   expect(migrationState).toMatchObject({ startTimestamp: "1970-01-01T00:00:01Z", mode: "PreCopy" });
 });
 
-test("a failure is told once the guest is known to go on, with the launcher's reason", () => {
+test("a failure is reported once the guest is known to continue, with the launcher's reason", () => {
   const vmi = movingVmi({
     ...listening,
     startTimestamp: "1970-01-01T00:00:01Z",
@@ -101,7 +101,7 @@ test("a failure is told once the guest is known to go on, with the launcher's re
   });
   const word = report({
     outcome: "stayed",
-    why: "aborted: somebody asked for it",
+    why: "aborted: an abort was requested",
     decision: "aborted",
   });
   expect(planSourceDuty(sourceView({ vmi, word })).migrationState?.failed).toBeUndefined();
@@ -110,12 +110,12 @@ test("a failure is told once the guest is known to go on, with the launcher's re
   );
   expect(settled.migrationState).toMatchObject({
     ...{ failed: true, completed: true, abortStatus: "Succeeded" },
-    ...{ endTimestamp: "1970-01-01T00:00:02Z", failureReason: "aborted: somebody asked for it" },
+    ...{ endTimestamp: "1970-01-01T00:00:02Z", failureReason: "aborted: an abort was requested" },
   });
   expect(settled.owns).toBe(false);
 });
 
-test("the VMI says how far the guest is, not more often than every few seconds, and only while it moves", () => {
+test("the VMI shows the progress, at most every few seconds, and only while the guest moves", () => {
   const key = config.names.own(migrationTransferAnnotation);
   const progress = { mode: "PreCopy", total: 100, remaining: 40, bytesPerSecond: 7.4 };
   const word = report({ progress: progress as NonNullable<MigrationReport["progress"]> });
@@ -133,25 +133,35 @@ test("the VMI says how far the guest is, not more often than every few seconds, 
   expect(noting(movingVmi(listening), 15_000, "unbegun")).toBeUndefined();
 });
 
-test("a guest that moves belongs to the migration, whatever the VMI says, until the grant is somebody's again", () => {
+test("a moving guest belongs to the migration, whatever the VMI says, until the grant has a holder again", () => {
   const gone = movingVmi({ completed: true, endTimestamp: "2026-01-01T00:00:00Z" });
   expect(planSourceDuty(sourceView({ vmi: gone })).owns).toBe(true);
   expect(planSourceDuty(sourceView({ grant: claimed })).owns).toBe(false);
   expect(planSourceDuty(sourceView({ grant: claimed, word: report() })).owns).toBe(true);
 });
 
-test("after a launcher's end nothing is said of its guest before the target has said that it has none", () => {
+test("after a launcher's end, nothing is said about its guest before the target has said that it has none", () => {
   const dead = { hasEnded: true, word: undefined } as const;
   expect(planSourceDuty(sourceView(dead)).owns).toBe(true);
   const over = movingVmi({ ...listening, completed: true, failed: true });
   expect(planSourceDuty(sourceView({ ...dead, vmi: over })).owns).toBe(false);
 });
 
-test("the launcher is asked about the migration that the grant names, and else about the VMI's", () => {
+test("asks the launcher about the migration named by the grant, or else by the VMI", () => {
   const { vmi, holder } = sourceView();
   expect(movingUid({ vmi, grant: { ...handingOver, migrationUID: "m-0" }, holder }, "node-a")).toBe(
     "m-0",
   );
   expect(movingUid({ vmi, grant: claimed, holder }, "node-a")).toBe("m-1");
   expect(movingUid({ vmi, grant: claimed, holder }, "node-b")).toBeUndefined();
+});
+
+test("a guest that came back to a launcher which has ended since: the source says that the migration is over", () => {
+  const ended = { grant: claimed, hasEnded: true, word: undefined };
+  expect(planSourceDuty(sourceView(ended)).migrationState).toMatchObject({
+    ...{ failed: true, completed: true, failureReason: "the source's launcher has ended" },
+  });
+  expect(planSourceDuty(sourceView({ ...ended, hasEnded: false })).migrationState).toBeUndefined();
+  const elsewhere = { ...claimed, holder: to };
+  expect(planSourceDuty(sourceView({ ...ended, grant: elsewhere })).migrationState).toBeUndefined();
 });

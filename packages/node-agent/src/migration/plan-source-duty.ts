@@ -15,19 +15,19 @@ import {
   type SourcePass,
   type SourceStep,
 } from "@virtkit/migration/source/agent";
-import { isUnderWay, type LauncherWord, sourceAttempt } from "./launcher-attempt.ts";
+import { isUnderWay, type LauncherWord, sourceAttempt, timeOf } from "./launcher-attempt.ts";
 import { transferNote } from "./transfer-note.ts";
 
-/** All that the duty of a source goes by. */
+/** What the duty of a source is based on. */
 export interface SourceView {
   readonly vmi: VirtualMachineInstance;
   readonly grant: ReadGrant;
   /** The incarnation that has the guest on this node. */
   readonly holder: Holder;
   readonly node: string;
-  /** As its launcher has told it last; undefined where that has said nothing. */
+  /** As last reported by its launcher; undefined if there is no report. */
   readonly domain: Pick<DomainStatus, "state" | "reason"> | undefined;
-  /** What the launcher says of {@link movingUid}; undefined where it does not answer. */
+  /** What the launcher reports about {@link movingUid}; undefined if it does not answer. */
   readonly word: LauncherWord | undefined;
   /** Whether its launcher is proven to have ended. */
   readonly hasEnded: boolean;
@@ -41,19 +41,19 @@ export interface SourceView {
 /** What the source's node agent does next. */
 export type SourceAct =
   | { readonly do: "nothing" }
-  /** Opens the way to the target, and has the launcher begin. */
+  /** Opens the connection to the target, and makes the launcher begin. */
   | {
       readonly do: "begin";
       readonly migration: MigrationIdentity;
       readonly order: Extract<SourceStep, { step: "migrate" }>;
-      /** Who encrypts what is sent. */
+      /** Who encrypts the data. */
       readonly encryption: Encryption;
     }
-  /** Has the launcher decide that the guest stays; refused where it is too late, and then it moves. */
+  /** Makes the launcher decide that the guest stays; rejected if it is too late, and then the guest moves. */
   | { readonly do: "cancel"; readonly migrationUID: string; readonly reason: string }
   /**
-   * The same of a migration that the launcher was never told to begin: it never will, and the grant says so.
-   * `isDecided`: it is on the launcher's disk, and only the grant does not say it.
+   * The same for a migration that the launcher was never told to begin: it never will, and the grant says so.
+   * `isDecided`: the decision is on the launcher's disk, and only the grant lacks it.
    */
   | {
       readonly do: "take-back";
@@ -67,24 +67,27 @@ export type SourceAct =
 /** The duty of a source in one pass. */
 export interface SourceDuty {
   readonly act: SourceAct;
-  /** Whether the guest is the migration's to see to: nothing else is done to it, and nothing is said of it. */
+  /**
+   * Whether the migration is responsible for the guest: nothing else is done to it, and nothing is reported about
+   * it.
+   */
   readonly owns: boolean;
-  /** What the VMI's status says of the migration, where that changes. */
+  /** What the VMI's status says about the migration, if that changes. */
   readonly migrationState?: VirtualMachineInstanceMigrationState;
-  /** What the VMI says of how far the migration is, where that changes. */
+  /** What the VMI says about the progress of the migration, if that changes. */
   readonly transfer?: string;
   readonly events: readonly PlannedEvent[];
-  /** Whether the way to the target is of no use any more. */
+  /** Whether the connection to the target is no longer needed. */
   readonly closeWay: boolean;
   readonly requeueSeconds?: number;
 }
 
-/** The handover that a grant tells of, if this incarnation is its source. */
+/** The handover in a grant, if this incarnation is its source. */
 export function handoverFrom(grant: ReadGrant, holder: Holder): Handover | undefined {
   return "target" in grant && isSameHolder(grant.holder, holder) ? grant : undefined;
 }
 
-/** The migration that the launcher of a source is asked about; undefined where there is none. */
+/** The migration that a source's launcher is asked about; undefined if there is none. */
 export function movingUid(
   { vmi, grant, holder }: Pick<SourceView, "vmi" | "grant" | "holder">,
   node: string,
@@ -113,9 +116,11 @@ export function planSourceDuty(view: SourceView): SourceDuty {
   };
   if (!handover) {
     const owns = isUnderWay(view.word);
-    return { ...told, act: nothing, owns, closeWay: !owns, ...(owns ? again : {}) };
+    const lost = owns ? undefined : lostHere(view);
+    const state = lost && { migrationState: lost };
+    return { ...told, ...state, act: nothing, owns, closeWay: !owns, ...(owns ? again : {}) };
   }
-  // Its memory went with it: the target claims by a release that it has, or says that it has ended, too.
+  // Its memory is gone: the target claims by a release that it has, or reports that it has ended, too.
   if (view.hasEnded) {
     const isOver = vmi.status?.migrationState?.completed === true;
     return { ...told, act: nothing, owns: !isOver, closeWay: true, ...again };
@@ -125,8 +130,24 @@ export function planSourceDuty(view: SourceView): SourceDuty {
   return { ...told, act, owns: true, closeWay: isOver, ...again };
 }
 
+/** The guest is this launcher's, which has ended: nobody else says that the migration is over. */
+function lostHere(view: SourceView): VirtualMachineInstanceMigrationState | undefined {
+  const { vmi, grant, holder, node, hasEnded, now } = view;
+  const state = vmi.status?.migrationState;
+  const isOwn = grant.state === "Claimed" && isSameHolder(grant.holder, holder);
+  if (!hasEnded || !isOwn || !state?.migrationUid || state.completed) return undefined;
+  if (state.sourceNode !== node) return undefined;
+  const time = timeOf(now);
+  return {
+    ...state,
+    ...{ failed: true, completed: true },
+    ...(time ? { endTimestamp: state.endTimestamp ?? time } : {}),
+    failureReason: state.failureReason ?? "the source's launcher has ended",
+  };
+}
+
 const nothing = { do: "nothing" } as const;
-/** Others write what is waited for, and their writes are seen; this is for those that are missed. */
+/** The awaited writes of others arrive through the watch; this covers those that are missed. */
 const again = { requeueSeconds: 5 } as const;
 
 function actFor(view: SourceView, handover: Handover, { step }: SourcePass): SourceAct {
@@ -136,7 +157,7 @@ function actFor(view: SourceView, handover: Handover, { step }: SourcePass): Sou
   return word === "unbegun" ? beginning(view, handover, step) : ending(view, handover, word);
 }
 
-/** Of a migration that the launcher knows nothing of. */
+/** For a migration that the launcher knows nothing about. */
 function beginning(view: SourceView, handover: Handover, step: SourceStep): SourceAct {
   const { migrationUID, vmiUID, epoch, seq } = handover;
   const reason = whyUnwanted(view, handover) ?? whyImpossible(view);
@@ -147,11 +168,11 @@ function beginning(view: SourceView, handover: Handover, step: SourceStep): Sour
   return { do: "begin", migration, order: step, encryption };
 }
 
-/** Of a migration that the launcher has begun. */
+/** For a migration that the launcher has begun. */
 function ending(view: SourceView, handover: Handover, word: MigrationReport): SourceAct {
   const { migrationUID } = handover;
   const { decision, settled, why } = word;
-  // It was handed over again before the status could say that it had failed.
+  // It was handed over again before the status could report the failure.
   if (settled !== undefined && (decision === "aborted" || decision === "returned")) {
     const reason = why ?? "it was aborted";
     return { do: "take-back", migrationUID, reason, isDecided: true };
@@ -161,22 +182,22 @@ function ending(view: SourceView, handover: Handover, word: MigrationReport): So
   return { do: "cancel", migrationUID, reason };
 }
 
-/** Why a handover is not to go on, if it still can be stopped. */
+/** Why a handover should not continue, if it can still be stopped. */
 function whyUnwanted(
   { vmi: { metadata, status }, hopeless }: SourceView,
   { migrationUID }: Handover,
 ): string | undefined {
   const state = status?.migrationState;
   if (metadata?.deletionTimestamp) return "the VMI is being deleted";
-  if (state?.migrationUid !== migrationUID) return "the VMI's status tells of another migration";
-  if (state.abortRequested) return "somebody asked for it";
-  if (state.failed) return state.failureReason ?? "the migration is said to have failed";
+  if (state?.migrationUid !== migrationUID) return "the VMI's status names another migration";
+  if (state.abortRequested) return "an abort was requested";
+  if (state.failed) return state.failureReason ?? "the migration is reported as failed";
   return hopeless;
 }
 
 /** Why a migration that has not begun never will. */
 function whyImpossible({ vmi, domain }: SourceView): string | undefined {
-  if (isFinal(vmi)) return "the VMI has come to its end";
+  if (isFinal(vmi)) return "the VMI has ended";
   return isOff(domain) ? "the guest has ended" : undefined;
 }
 

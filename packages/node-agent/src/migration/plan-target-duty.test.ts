@@ -17,7 +17,7 @@ const { labels } = config.names;
 const key = config.names.own(targetHolderAnnotation);
 const duty = (change: Partial<TargetView>) => planTargetDuty(targetView(change));
 
-test("a target prepares, says where it listens and which incarnation it is, and receives what is handed over to it", () => {
+test("a target prepares, publishes where it listens and its incarnation, and receives what is handed over to it", () => {
   expect(duty({}).act).toEqual({ do: "prepare", encryption: "qemu" });
   const prepared = duty({ listener });
   expect(prepared.act).toEqual({ do: "nothing" });
@@ -30,7 +30,7 @@ test("a target prepares, says where it listens and which incarnation it is, and 
   });
 });
 
-test("a target takes encrypted data alone, and clear data alone where the migration's options say so", () => {
+test("a target accepts only encrypted data, or only plain data if the migration's options say so", () => {
   const receive = { vmi: movingVmi(listening), listener, grant: handingOver };
   expect(duty(receive).act).toMatchObject({ do: "receive", encryption: "qemu" });
   const migrationConfiguration = { disableTLS: true };
@@ -50,12 +50,12 @@ test("a target whose node gets no certificate prepares nothing, and says that th
   });
 });
 
-test("nothing is received that is handed over to another incarnation", () => {
+test("receives nothing that is handed over to another incarnation", () => {
   const grant = { ...handingOver, target: { ...to, nonce: "older" } };
   expect(duty({ vmi: movingVmi(listening), listener, grant }).act).toEqual({ do: "nothing" });
 });
 
-test("a target whose agent was started again says its new ports, until the source has begun", () => {
+test("a target whose agent was restarted publishes its new ports, until the source has begun", () => {
   const ports = { "5001": 0, "5002": 49152 };
   const again = { listener: { ...listener, ports } };
   const open = duty({ vmi: movingVmi(listening), ...again });
@@ -65,7 +65,7 @@ test("a target whose agent was started again says its new ports, until the sourc
   expect(late.vmi?.status?.migrationState?.targetDirectMigrationNodePorts).not.toEqual(ports);
 });
 
-test("a guest that has arrived is this node's in one write: claim, name, label and end", () => {
+test("one write makes an arrived guest this node's: claim, name, label and end", () => {
   const { vmi, events } = arrivedVmi(movingVmi(listening), targetView({ word: report() }));
   expect(vmi.status).toMatchObject({
     nodeName: "node-b",
@@ -79,7 +79,7 @@ test("a guest that has arrived is this node's in one write: claim, name, label a
   expect(events).toMatchObject([{ reason: "Migrated" }]);
 });
 
-test("a claim whose status was lost is told again, whatever was said of a failure meanwhile", () => {
+test("a claim whose status was lost is reported again, whatever was said about a failure meanwhile", () => {
   const vmi = movingVmi({ ...listening, failed: true, completed: true });
   const grant = { ...claimed, holder: to, epoch: 2 };
   const told = duty({ vmi, grant, word: report({ settled: "runs" }) });
@@ -90,7 +90,7 @@ test("a claim whose status was lost is told again, whatever was said of a failur
   expect(told.vmi?.status?.migrationState?.failed).toBeUndefined();
 });
 
-test("a launcher that gets no guest is dismissed, and not while the grant or its own word names it", () => {
+test("a launcher that gets no guest is dismissed, unless the grant or the launcher itself names the guest", () => {
   const vmi = movingVmi({
     ...listening,
     failed: true,
@@ -104,7 +104,9 @@ test("a launcher that gets no guest is dismissed, and not while the grant or its
   expect(duty({ vmi, listener }).vmi?.metadata?.labels).not.toHaveProperty(
     labels.migrationTargetNodeName,
   );
-  expect(duty({ vmi, listener, grant: handingOver }).act).toEqual({ do: "nothing" });
+  const named = { vmi, listener, grant: handingOver };
+  expect(duty({ ...named, word: report() }).act).toEqual({ do: "nothing" });
+  expect(duty({ ...named, word: undefined }).act).toEqual({ do: "nothing" });
   expect(duty({ vmi, listener, word: report() }).act).toEqual({ do: "nothing" });
   expect(duty({ vmi, listener, word: undefined }).act).toEqual({ do: "nothing" });
 });
@@ -114,7 +116,7 @@ test.each([
   ["its copy has ended", { word: report({ settled: "ended" }) }, { do: "dismiss", isEmpty: true }],
   ["its copy is lost", { word: report({ settled: "lost" }) }, { do: "dismiss", isEmpty: true }],
 ] as const)(
-  "where %s the migration is said to have failed, though the grant names it",
+  "if %s the migration is reported as failed, even though the grant names it",
   (_, change, act) => {
     const dead = { vmi: movingVmi(listening), listener, grant: handingOver, ...change };
     // Its source may have ended it, and then says why.
@@ -124,3 +126,10 @@ test.each([
     expect(told.vmi?.status?.migrationState).toMatchObject({ failed: true, completed: true });
   },
 );
+
+test("a launcher that was never told to receive has no copy: it is dismissed though the grant names it", () => {
+  const over = { failed: true, completed: true, endTimestamp: "1970-01-01T00:00:02Z" };
+  const vmi = movingVmi({ ...listening, ...over });
+  const { act, closeWay } = duty({ vmi, listener, grant: handingOver, word: "unbegun" });
+  expect([act, closeWay]).toEqual([{ do: "dismiss", isEmpty: true }, false]);
+});

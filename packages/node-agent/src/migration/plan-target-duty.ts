@@ -23,30 +23,30 @@ import {
 } from "@virtkit/migration/target/agent";
 import { first, isUnderWay, type LauncherWord, timeOf } from "./launcher-attempt.ts";
 
-/** Where a target listens, and which ports of its QEMU are behind which ports of the node. */
+/** Where a target listens, and which of its QEMU's ports is behind which port of the node. */
 export interface Listener {
   readonly address: string;
   readonly ports: Readonly<Record<string, number>>;
 }
 
-/** All that the duty of a target goes by. */
+/** What the duty of a target is based on. */
 export interface TargetView {
   readonly vmi: VirtualMachineInstance;
   readonly grant: ReadGrant;
-  /** The incarnation on this node that is to receive the guest. */
+  /** The incarnation on this node that should receive the guest. */
   readonly holder: Holder;
   readonly node: string;
-  /** As its launcher has told it last; undefined where that has said nothing. */
+  /** As last reported by its launcher; undefined if there is no report. */
   readonly domain: Pick<DomainStatus, "state" | "reason"> | undefined;
-  /** What the launcher says of the migration; undefined where it does not answer. */
+  /** What the launcher reports about the migration; undefined if it does not answer. */
   readonly word: LauncherWord | undefined;
   /** Whether its launcher is proven to have ended. */
   readonly hasEnded: boolean;
-  /** For how many milliseconds {@link whyDead} has been so. */
+  /** For how many milliseconds `whyDead` has had a reason. */
   readonly deadFor: number;
-  /** Undefined where nobody can come in. */
+  /** Undefined if nothing listens. */
   readonly listener: Listener | undefined;
-  /** Why this node gets no certificate for the migration; undefined where it has one, or has not asked. */
+  /** Why this node gets no certificate for the migration; undefined if it has one, or has not asked. */
   readonly uncertified?: string | undefined;
   readonly config: ClusterConfig;
   /** Milliseconds since 1970. */
@@ -56,30 +56,30 @@ export interface TargetView {
 /** What the target's node agent does next. */
 export type TargetAct =
   | { readonly do: "nothing" }
-  /** Prepares the sandbox as for a guest of its own, and opens the way in. */
+  /** Prepares the sandbox as for its own guest, and opens the connection. */
   | { readonly do: "prepare"; readonly encryption: Encryption }
-  /** Has the launcher wait for the guest, which the grant hands over to it. */
+  /** Makes the launcher wait for the guest that the grant hands over to it. */
   | {
       readonly do: "receive";
       readonly migration: MigrationIdentity;
-      /** Who must have encrypted what comes. */
+      /** Who must have encrypted the data. */
       readonly encryption: Encryption;
     }
-  /** Has the launcher end, which gets no guest. `isEmpty`: it says itself that its copy has ended. */
+  /** Ends the launcher, which gets no guest. `isEmpty`: it reports itself that its copy has ended. */
   | { readonly do: "dismiss"; readonly isEmpty: boolean };
 
 /** The duty of a target in one pass. */
 export interface TargetDuty {
   readonly act: TargetAct;
-  /** The VMI as it should be once that is done, where it differs. */
+  /** The VMI as it should be afterwards, if it differs. */
   readonly vmi?: VirtualMachineInstance;
   readonly events: readonly PlannedEvent[];
-  /** Whether the way in is of no use any more. */
+  /** Whether the connection is no longer needed. */
   readonly closeWay: boolean;
   readonly requeueSeconds?: number;
 }
 
-/** The handover that a grant tells of, if this incarnation is its target. */
+/** The handover in a grant, if this incarnation is its target. */
 export function handoverTo(grant: ReadGrant, holder: Holder): Handover | undefined {
   return "target" in grant && isSameHolder(grant.target, holder) ? grant : undefined;
 }
@@ -106,10 +106,9 @@ export function planTargetDuty(view: TargetView): TargetDuty {
   switch (step.step) {
     case "undo":
     case "clean-up":
-      // Its source decides, and the grant says how.
-      return handover ? { ...idle, ...again } : dismissal(view);
+      return handover ? undecided(view) : dismissal(view);
     case "prepare":
-      // One that has begun to receive is asked for nothing else.
+      // A launcher that has begun to receive is asked for nothing else.
       if (view.uncertified !== undefined) {
         return { ...failure(view, view.uncertified), act: idle.act };
       }
@@ -127,12 +126,21 @@ export function planTargetDuty(view: TargetView): TargetDuty {
 }
 
 const idle = { act: { do: "nothing" }, events: [], closeWay: false } as const;
-/** Milliseconds in which a source that has ended the copy itself takes the guest back, and says why. */
+/** Milliseconds for a source that has ended the copy itself to take the guest back, and to report why. */
 const sourcePatience = 8_000;
-/** Others write what is waited for, and their writes are seen; this is for those that are missed. */
+/** The awaited writes of others arrive through the watch; this covers those that are missed. */
 const again = { requeueSeconds: 5 } as const;
 
-/** A launcher whose guest will not come. */
+/**
+ * A launcher that the grant still names, for a migration that nobody wants. Its source decides, and the grant says how;
+ * but one that was never told to receive has no copy, and would wait forever.
+ */
+function undecided({ word }: TargetView): TargetDuty {
+  const act = word === "unbegun" ? ({ do: "dismiss", isEmpty: true } as const) : idle.act;
+  return { ...idle, act, ...again };
+}
+
+/** A launcher whose guest will not arrive. */
 function dismissal({ word, vmi, config, hasEnded }: TargetView): TargetDuty {
   if (!hasEnded && (word === undefined || isUnderWay(word))) return { ...idle, ...again };
   const after = cleanedUp(vmi, config.names);
@@ -140,7 +148,7 @@ function dismissal({ word, vmi, config, hasEnded }: TargetView): TargetDuty {
   return { ...idle, act, vmi: after, closeWay: true };
 }
 
-/** Why the guest can never come to this launcher; undefined where it can. */
+/** Why the guest can never arrive at this launcher; undefined if it can. */
 export function whyDead({
   hasEnded,
   word,
@@ -151,7 +159,9 @@ export function whyDead({
   return isOver ? (word.why ?? "the target's copy has ended") : undefined;
 }
 
-/** Says that the migration has failed, so that the source takes the guest back, or that nobody waits for either copy. */
+/**
+ * Reports that the migration has failed, so that the source takes the guest back, or nobody waits for either copy.
+ */
 function failure({ vmi, now, hasEnded }: TargetView, why: string): TargetDuty {
   const act = hasEnded ? idle.act : ({ do: "dismiss", isEmpty: true } as const);
   const state = vmi.status?.migrationState ?? {};
@@ -166,7 +176,7 @@ function failure({ vmi, now, hasEnded }: TargetView, why: string): TargetDuty {
   return { ...quiet, vmi: { ...vmi, status: { ...vmi.status, migrationState } } };
 }
 
-/** Whether the guest is this incarnation's, and the VMI does not say so yet. */
+/** Whether this incarnation has the guest, and the VMI does not say so yet. */
 function hasArrived({ vmi, grant, holder, node, config }: TargetView): boolean {
   if (grant.state !== "Claimed" || !isSameHolder(grant.holder, holder)) return false;
   const { labels } = config.names;
@@ -175,8 +185,8 @@ function hasArrived({ vmi, grant, holder, node, config }: TargetView): boolean {
 }
 
 /**
- * The VMI of a guest that has arrived on this node and runs here, or is paused as its user left it: all that KubeVirt's agents
- * say of it in three passes. What was said of a failure was wrong.
+ * The VMI of a guest that has arrived on this node and runs here, or is paused as its user left it: everything that
+ * KubeVirt's agents write in three passes. An earlier report of a failure was wrong.
  */
 export function arrivedVmi(
   vmi: VirtualMachineInstance,
@@ -205,7 +215,7 @@ export function arrivedVmi(
   return { vmi: cleanedUp(finalized(told.vmi, names), names), events: told.events };
 }
 
-/** Says where the target listens, and which incarnation it is. */
+/** Publishes where the target listens, and its incarnation. */
 function publish(view: TargetView): Pick<TargetDuty, "vmi" | "events"> {
   const { listener, holder, config, node, now } = view;
   const { names } = config;
@@ -227,7 +237,7 @@ function publish(view: TargetView): Pick<TargetDuty, "vmi" | "events"> {
   };
 }
 
-/** An agent that was started again listens on other ports, which a source that has not begun must hear of. */
+/** A restarted agent listens on other ports, which a source that has not begun must learn. */
 function withoutStaleAddress({ vmi, listener }: TargetView): VirtualMachineInstance {
   const { targetNodeAddress: _, ...state } = vmi.status?.migrationState ?? {};
   const before = JSON.stringify(state.targetDirectMigrationNodePorts ?? {});
@@ -236,7 +246,7 @@ function withoutStaleAddress({ vmi, listener }: TargetView): VirtualMachineInsta
   return { ...vmi, status: { ...vmi.status, migrationState: state } };
 }
 
-/** Until the launcher has a claim its copy is no guest: the plan knows none. */
+/** Until the launcher has a claim, its copy is not a guest: the plan knows none. */
 function domainOf({ vmi, domain, word }: TargetView): MigratingDomain | undefined {
   if (!domain || word === undefined || word === "unbegun" || word.settled !== "runs") {
     return undefined;

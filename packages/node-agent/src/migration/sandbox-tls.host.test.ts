@@ -15,7 +15,7 @@ function open({ podUid, pid }: PodFixture): Sandbox & Disposable {
   return openSandbox({ podUid, pid });
 }
 
-test("the certificate of a side is its user's alone, replaces one of another migration, and is taken away", async () => {
+test("a side's certificate belongs to its user alone, replaces one of another migration, and is removed", async () => {
   await using pod = await createPod();
   using sandbox = open(pod);
   pod.run(`mkdir -p ${folder}; echo old > ${folder}/ca-cert.pem`);
@@ -31,7 +31,7 @@ test("the certificate of a side is its user's alone, replaces one of another mig
   expect(pod.run(`ls -A ${folder}`)).toBe("");
 });
 
-test("a link in the place of a file is replaced and removed, and never followed", async () => {
+test("a link in place of a file is replaced and removed, and never followed", async () => {
   await using pod = await createPod();
   using sandbox = open(pod);
   const victim = `echo victim > /run/victim; ln -sf /run/victim ${folder}/client-key.pem`;
@@ -43,7 +43,7 @@ test("a link in the place of a file is replaced and removed, and never followed"
   expect(pod.run(`cat /run/victim; ls -A ${folder}`)).toBe("victim\n");
 });
 
-test("a link in the place of the folder is refused", async () => {
+test("a link in place of the folder is rejected", async () => {
   await using pod = await createPod();
   using sandbox = open(pod);
   pod.run(`mkdir -p /run/other ${folder}; rmdir ${folder}; ln -s /run/other ${folder}`);
@@ -53,7 +53,7 @@ test("a link in the place of the folder is refused", async () => {
   expect(pod.run("ls -A /run/other")).toBe("");
 });
 
-test("a launcher of an earlier release, which has no such folder, is said to be unable to encrypt", async () => {
+test("a launcher of an earlier release, which lacks the folder, is reported as unable to encrypt", async () => {
   await using pod = await createPod();
   using sandbox = open(pod);
   expect(() => placeTlsFiles(sandbox, names, "source", credentials)).toThrow(

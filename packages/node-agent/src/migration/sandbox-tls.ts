@@ -8,7 +8,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 
 type Place = Pick<Sandbox, "root" | "podUid">;
 
-/** Every name that QEMU looks for, of either side. */
+/** Every file name that QEMU looks for, on either side. */
 const fileNames = ["ca-cert", "server-cert", "server-key", "client-cert", "client-key"].map(
   (name) => `${name}.pem`,
 );
@@ -28,7 +28,7 @@ export function placeTlsFiles(
   using folder = openFolder(place, names);
   if (!folder) {
     const { migrationTls: path } = names.directories;
-    const message = `the launcher of Pod ${place.podUid} cannot encrypt what its QEMU sends, since it has no ${path}: it is of an earlier release; restart its VM, or set disableTLS in the migration configuration`;
+    const message = `the launcher of Pod ${place.podUid} cannot encrypt its QEMU's data, because it has no ${path}: it is from an earlier release; restart its VM, or set disableTLS in the migration configuration`;
     throw new NodeAgentError("AGENT_CERTIFICATE", message, { path });
   }
   for (const { name, content } of qemuTlsFiles(credentials, side)) {
@@ -36,7 +36,9 @@ export function placeTlsFiles(
   }
 }
 
-/** Takes away what {@link placeTlsFiles} has put there, in this life of the agent or another. May be repeated. */
+/**
+ * Removes what {@link placeTlsFiles} has put there, in this or an earlier process of the agent. May be repeated.
+ */
 export function removeTlsFiles(place: Place, names: Names): void {
   using folder = openFolder(place, names);
   if (!folder) return;
@@ -44,7 +46,7 @@ export function removeTlsFiles(place: Place, names: Names): void {
     try {
       removeFile(folder, name);
     } catch (error) {
-      // What the launcher itself has put in the place of a file is no key of ours.
+      // What the launcher itself has put in place of a file is not our key.
       if (!["ENOENT", "EISDIR", "EPERM"].some((code) => hasErrno(error, code))) throw error;
     }
   }

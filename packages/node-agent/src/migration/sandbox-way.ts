@@ -29,10 +29,10 @@ import {
 } from "./migration-way.ts";
 import { placeTlsFiles, removeTlsFiles } from "./sandbox-tls.ts";
 
-/** A sandbox, as far as sockets in it are concerned. */
+/** The parts of a sandbox that its sockets need. */
 type Place = Pick<Sandbox, "root" | "podUid">;
 
-/** What is carried: by name in both proxies, so a name stays what it is. */
+/** The channels, by their name in both proxies; the names never change. */
 const channelNames = ["handover", "memory", "disks"] as const;
 type ChannelName = (typeof channelNames)[number];
 
@@ -41,11 +41,14 @@ function kindOf(name: ChannelName, encryption: Encryption): ChannelKind {
   return encryption === "proxies" ? "sealed" : "data";
 }
 
-/** Opens the way into a sandbox: the source's proxy of this migration, and nobody else, reaches its launcher's sockets. */
+/**
+ * Opens the connection into a sandbox: only the source's proxy of this migration reaches its launcher's sockets.
+ */
 export async function openWayIn(place: Place, names: Names, options: WayInOptions): Promise<WayIn> {
   const { migrationUID, address, credentials, log, metrics, signal } = options;
   const own = (name: string): string => launcherSocket(names, migrationUID, name);
-  // Streams go from the source to the target only: nobody answers on the peer's, and the grant says what it would.
+  // Streams go only from the source to the target: nobody answers on the peer's socket, and the grant says what it
+  // would.
   const sockets: WaySockets = {
     ...{ serve: own("h"), memory: own("m"), disks: own("d"), peer: own("p") },
   };
@@ -76,7 +79,10 @@ export async function openWayIn(place: Place, names: Names, options: WayInOption
   };
 }
 
-/** Opens the way out of a sandbox, to where the target listens. Rejects where that is not the target of this migration. */
+/**
+ * Opens the connection out of a sandbox, to where the target listens. Rejects if that is not the target of this
+ * migration.
+ */
 export async function openWayOut(
   place: Place,
   names: Names,
@@ -87,7 +93,7 @@ export async function openWayOut(
   const [controlPort, dataPort] = [port(portsBehind.control), port(portsBehind.data)];
   using certified = certify(place, names, "source", options);
   using folder = proxyFolder(place, names);
-  // An agent that is started again finds the files of the one before.
+  // A restarted agent finds the files of the previous one.
   const key = `${migrationUID.slice(0, 8)}-${realRandom.uuid().slice(0, 4)}`;
   const made: SourceChannel[] = [];
   const remove = (): void =>
@@ -98,7 +104,7 @@ export async function openWayOut(
     );
   try {
     for (const name of channelNames) {
-      // Only root can write to the folder: no launcher puts a link in the place of a socket before its mode is set.
+      // Only root can write to the folder: no launcher can put a link in place of a socket before its mode is set.
       const listener = listenUnix(`${folder.procPath}/${key}-${name}`, {
         mode: 0o666,
         backlog: 64,
@@ -133,13 +139,13 @@ export async function openWayOut(
   }
 }
 
-/** What is in a sandbox for as long as a way is open, or is being opened. */
+/** What is in a sandbox while a connection is open, or being opened. */
 interface Certified extends Disposable {
-  /** Keeps it; what is given takes it away. */
+  /** Keeps it; the given function removes it. */
   keep(): () => void;
 }
 
-/** Shows QEMU of a sandbox the certificate of its side, where it encrypts by itself. */
+/** Gives a sandbox's QEMU the certificate of its side, if QEMU encrypts. */
 function certify(
   place: Place,
   names: Names,
@@ -150,8 +156,8 @@ function certify(
     try {
       removeTlsFiles(place, names);
     } catch (error) {
-      // The sandbox is gone, and its files with it; else the next way replaces them.
-      log?.debug({ error: describeError(error) }, "a certificate is left in a sandbox");
+      // The sandbox is gone, and its files with it; otherwise the next connection replaces them.
+      log?.debug({ error: describeError(error) }, "a certificate was left in a sandbox");
     }
   };
   const isShown = encryption === "qemu";
@@ -175,7 +181,7 @@ function certify(
   };
 }
 
-/** Asks the target's launcher for its copy: it answers for the handover that it was told of, and refuses another. */
+/** Asks the target's launcher for its copy: it answers for the handover that it knows, and rejects another. */
 async function answers(
   place: Place,
   path: string,
@@ -202,12 +208,16 @@ async function dial({ root }: Place, path: string, signal: AbortSignal): Promise
   });
 }
 
-/** Where a launcher makes sockets itself: beside its own. Short, as a socket's path has at most 107 bytes. */
+/**
+ * Where a launcher creates sockets itself: beside its own. Short, because a socket's path has at most 107 bytes.
+ */
 function launcherSocket({ directories }: Names, migrationUID: string, name: string): string {
   return `${directories.sockets}/${migrationUID.slice(0, 8)}-${name}`;
 }
 
-/** The folder of the proxy's sockets in a sandbox. It is root's: a launcher can look into it, and not change it. */
+/**
+ * The folder of the proxy's sockets in a sandbox. It belongs to root: a launcher can read it, but not change it.
+ */
 function proxyFolder({ root, podUid }: Place, { directories }: Names): SafePath {
   using entry = root.locate(directories.migrationProxy);
   try {
@@ -219,7 +229,7 @@ function proxyFolder({ root, podUid }: Place, { directories }: Names): SafePath 
   const { uid, mode } = folder.stat();
   if (uid === 0 && (mode & 0o022) === 0) return folder;
   folder.close();
-  const message = `${directories.migrationProxy} of Pod ${podUid} can be written by its launcher; nothing is opened there: end the Pod`;
+  const message = `${directories.migrationProxy} of Pod ${podUid} is writable by its launcher; nothing is opened there: delete the Pod`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: directories.migrationProxy });
 }
 
@@ -239,7 +249,7 @@ function portFinder(ports: Readonly<Record<string, number>>): (behind: number) =
     const found = Object.entries(ports).find(([, each]) => each === behind)?.[0];
     if (found !== undefined && /^\d{1,5}$/.test(found)) return Number(found);
     const path = "status.migrationState.targetDirectMigrationNodePorts";
-    const message = `${path} names no port for ${behind}; the target's node agent is of another release`;
+    const message = `${path} names no port for ${behind}; the target's node agent is from another release`;
     throw new NodeAgentError("AGENT_ARGUMENT", message, { path });
   };
 }

@@ -6,8 +6,8 @@ import { podResource } from "../service/launcher-pods.ts";
 import { nodeResource } from "../service/own-node.ts";
 
 /**
- * What the API server has to prove that the source of a handover has ended, by live reads of its Pod and its Node. Without
- * a proof there is none: a Pod or a Node that is gone says nothing.
+ * The API server's proof that the source of a handover has ended, by live reads of its Pod and its Node. A Pod or a
+ * Node that is gone proves nothing.
  */
 export async function sourceProofs(
   grant: ReadGrant,
@@ -21,7 +21,7 @@ export async function sourceProofs(
   });
   const pod = pods.items.find(({ metadata }) => metadata.uid === podUID);
   const found = await presentNode(node, { client, signal });
-  return [...(pod ? proofsFromPod(pod) : []), ...(found ? proofsFromNode(found, names) : [])];
+  return [...(pod ? proofsFromPod(pod) : []), ...(found ? proofsFromNode(found) : [])];
 }
 
 async function presentNode(

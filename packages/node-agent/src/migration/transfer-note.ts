@@ -8,12 +8,12 @@ import {
 } from "@virtkit/api/status";
 import { isUnderWay, type LauncherWord } from "./launcher-attempt.ts";
 
-/** Milliseconds between two notes: each is a write that everybody who watches VMIs gets. A pass comes every 5 s. */
+/** Milliseconds between two notes: each is a write that every watcher of VMIs receives. A pass comes every 5 s. */
 const noteInterval = 4_500;
 
 /**
- * What a VMI is to say of how far its migration is; undefined where that stays as it is. It is not taken away at the end: it
- * names its migration, and nobody shows that of another.
+ * What a VMI should say about the progress of its migration; undefined if that stays the same. It is not removed at
+ * the end: it names its migration, and nobody shows the progress of another one.
  */
 export function transferNote(
   vmi: VirtualMachineInstance,
@@ -30,7 +30,7 @@ export function transferNote(
   return writeMigrationTransfer({ migrationUID, ...figures, at: now });
 }
 
-/** The VMI with what {@link transferNote} says. */
+/** The VMI with the note of {@link transferNote}. */
 export function withTransferNote<Vmi extends VirtualMachineInstance>(
   vmi: Vmi,
   note: string,

@@ -16,8 +16,8 @@ export type GrantContext = Pick<
 >;
 
 /**
- * The grant of one VMI, by its UID, with whatever is to be written in the same swap. A VMI of the same name with another UID
- * is not it, and reads as invalid.
+ * The grant of one VMI, by its UID, with other changes written in the same swap. A VMI with the same name and
+ * another UID is not it, and reads as invalid.
  */
 export class VmiGrantStore implements GrantStore<Vmi | undefined> {
   readonly #vmi: Pick<GuestRecord, "namespace" | "name" | "vmiUid">;
@@ -41,7 +41,7 @@ export class VmiGrantStore implements GrantStore<Vmi | undefined> {
     const { namespace, name, vmiUid } = this.#vmi;
     const options = { signal: signal ? AbortSignal.any([own, signal]) : own };
     const fieldSelector = `metadata.name=${name}`;
-    // A list, though of one: its version is the store's, while an object's is that of its own last change.
+    // A list, although of one object: its version is the store's, while an object's is that of its own last change.
     const found = await effects("read the grant", () =>
       client.list(vmis, { namespace, fieldSelector, ...options }),
     );

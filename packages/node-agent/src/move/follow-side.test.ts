@@ -15,7 +15,7 @@ const released: Grant = {
   ...{ holder: source, target, migrationUID: "move" },
 };
 
-test("a target whose claim comes second waits for its turn by the agent's clock", async () => {
+test("a target that claims second waits for its turn by the agent's clock", async () => {
   let swaps = 0;
   const store: GrantStore = {
     read: async () => ({ grant: released, version: undefined }),

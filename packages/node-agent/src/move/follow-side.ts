@@ -17,12 +17,12 @@ export interface FollowedSide {
   readonly client: Pick<LauncherClient, "followMigration" | "noteClaim" | "noteGrant">;
   readonly store: GrantStore;
   readonly migrationUID: string;
-  /** The incarnation that this side is. */
+  /** The incarnation of this side. */
   readonly holder: Holder;
-  /** What proves that the other side has ended, where a grant hands the guest over. By default nothing does. */
+  /** What proves that the other side has ended, if a grant hands the guest over. Default: nothing. */
   readonly proofs?: ((grant: ReadGrant) => Promise<readonly ProofOfEnd[]>) | undefined;
   readonly onReport?: ((report: MigrationReport) => void) | undefined;
-  /** How a claim waits for its turn, where others swap the grant at the same time. */
+  /** How a claim waits for its turn, if others swap the grant at the same time. */
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -33,7 +33,7 @@ export interface FollowedSide {
  * run grant, claims where the launcher has what a claim needs, and tells the launcher what stands there. May be
  * begun at any time and by any process: what the launcher waits for is in its report.
  *
- * Rejects where the launcher does not answer any more; the migration goes on without its agent.
+ * Rejects if the launcher does not answer any more; the migration goes on without its agent.
  */
 export async function followSide(side: FollowedSide): Promise<MigrationReport> {
   const { client, migrationUID, signal } = side;
@@ -48,7 +48,7 @@ export async function followSide(side: FollowedSide): Promise<MigrationReport> {
   }
 }
 
-/** Undefined where there was no news for so long that the call was over: a target hears nothing while it fills. */
+/** Undefined if there was no news before the call timed out: a target reports nothing while it fills. */
 async function nextReport(
   client: FollowedSide["client"],
   request: { readonly migrationUID: string; readonly after: number },
@@ -73,14 +73,14 @@ async function answer(side: FollowedSide, report: MigrationReport): Promise<void
   }
   if (report.settled !== undefined || !(report.asksGrant || report.decision)) return;
   const { grant } = await store.read();
-  // One that cannot be read has no form to tell it in; without word nothing counts as known.
+  // An unreadable grant has no form to report; without a report, nothing counts as known.
   if (grant.state === "Invalid") return;
   const proofs = (await side.proofs?.(grant)) ?? [];
   const evidence = proofs.length > 0 ? { proofs } : {};
   await client.noteGrant({ migrationUID, grant: encodeGrant(grant), ...evidence });
 }
 
-/** Swaps what a source has decided into the grant, where that changes something. Returns what stands there. */
+/** Writes a source's decision into the grant, if that changes something. Returns the resulting grant. */
 export async function makeKnown(store: GrantStore, decision: Decision): Promise<ReadGrant> {
   for (;;) {
     const read = await store.read();

@@ -7,12 +7,12 @@ import {
   unprivilegedFileContext,
 } from "@virtkit/host-primitives/selinux";
 
-/** Device nodes that launchers get of the node itself. */
+/** Device nodes of the node itself that launchers get. */
 const shared = ["/dev/net/tun", "/dev/null"];
 
 /**
- * Labels the device nodes that launchers share, so that SELinux lets containers use them, as KubeVirt does. Nothing
- * is done where SELinux is off. Returns the paths that were labelled; nodes that are not there are passed over.
+ * Labels the device nodes that launchers share, so that SELinux lets containers use them, as KubeVirt does. Does
+ * nothing if SELinux is off. Returns the labelled paths; missing device nodes are skipped.
  */
 export function labelDevices(
   root = "/",

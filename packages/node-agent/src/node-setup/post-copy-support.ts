@@ -1,11 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the kernel says of userfaultfd, by which QEMU fetches memory after a post-copy switch. */
+/** What the kernel reports about userfaultfd, which QEMU uses to fetch memory after a post-copy switch. */
 export interface UserfaultfdFacts {
-  /** `vm.unprivileged_userfaultfd`; undefined where the kernel has no such setting. */
+  /** `vm.unprivileged_userfaultfd`; undefined if the kernel has no such setting. */
   readonly unprivileged?: string | undefined;
-  /** The node of the device, where the kernel has one. */
+  /** The device node, if the kernel has one. */
   readonly device?:
     | { readonly mode: number; readonly uid: number; readonly gid: number }
     | undefined;
@@ -14,13 +14,13 @@ export interface UserfaultfdFacts {
 /** Whether guests can be moved with post-copy to and from a node. */
 export interface PostCopySupport {
   readonly supported: boolean;
-  /** Why, and what to do where it is not. */
+  /** Why, and what to do if it is not supported. */
   readonly reason: string;
 }
 
 const sysctl = "/proc/sys/vm/unprivileged_userfaultfd";
 
-/** Whether QEMU, as a user without rights, may use userfaultfd on this node. */
+/** Whether QEMU, as an unprivileged user, may use userfaultfd on this node. */
 export function postCopySupport(
   { unprivileged, device }: UserfaultfdFacts,
   uid = 107,
@@ -32,7 +32,7 @@ export function postCopySupport(
   const reason =
     unprivileged === undefined && !device
       ? "the kernel has no userfaultfd; post-copy is not possible on this node"
-      : `user ${uid} may not use userfaultfd; set vm.unprivileged_userfaultfd to 1, or live-migrate without post-copy`;
+      : `user ${uid} may not use userfaultfd; set vm.unprivileged_userfaultfd to 1, or migrate without post-copy`;
   return { supported: false, reason };
 }
 
@@ -45,13 +45,13 @@ function mayUse(
   return ((gid === uid ? mode >> 3 : mode) & readWrite) === readWrite;
 }
 
-/** What this node's kernel says. `root` is the node's, as this process sees it. */
+/** What this node's kernel reports. `root` is the node's, as this process sees it. */
 export function userfaultfdFacts(root = "/"): UserfaultfdFacts {
   const seen = <T>(look: () => T): T | undefined => {
     try {
       return look();
     } catch {
-      // Kernels before 5.2 and 6.1 have not the one or the other.
+      // Kernels before 5.2 and 6.1 lack the one or the other.
       return undefined;
     }
   };
@@ -65,8 +65,8 @@ export function userfaultfdFacts(root = "/"): UserfaultfdFacts {
 }
 
 /**
- * Lets every process of the node use userfaultfd. It widens what a hostile process can do to the kernel, so nobody
- * does it unasked.
+ * Lets every process of the node use userfaultfd. It gives a hostile process more ways to attack the kernel, so it
+ * is never done unasked.
  */
 export function allowUserfaultfd(root = "/"): void {
   writeFileSync(join(root, sysctl), "1");

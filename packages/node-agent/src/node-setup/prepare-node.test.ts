@@ -14,7 +14,7 @@ function nodeRoot(unprivileged: string): string {
   return root;
 }
 
-test("the profile is written where Pods name it, once, and mended where it was changed", () => {
+test("writes the profile once, where Pods name it, and restores it if it was changed", () => {
   const root = nodeRoot("0");
   const config = clusterConfig();
   const path = join(root, "var/lib/kubelet/seccomp/kubevirt/kubevirt.json");
@@ -32,7 +32,7 @@ test("the profile is written where Pods name it, once, and mended where it was c
   expect(prepareNode({ config: without, root })).not.toHaveProperty("seccompProfile");
 });
 
-test("userfaultfd is allowed only where it is asked for and post-copy is; else it is reported", () => {
+test("allows userfaultfd only if asked to and post-copy is allowed; otherwise reports it", () => {
   const root = nodeRoot("0\n");
   const sysctl = (): string =>
     readFileSync(join(root, "proc/sys/vm/unprivileged_userfaultfd"), "utf8");
@@ -51,16 +51,24 @@ test("userfaultfd is allowed only where it is asked for and post-copy is; else i
 });
 
 test.each([
-  ["open to all", { unprivileged: "1" }, true],
+  ["open to everyone", { unprivileged: "1" }, true],
   [
-    "its device is the user's",
+    "its device belongs to the user",
     { unprivileged: "0", device: { mode: 0o20600, uid: 107, gid: 0 } },
     true,
   ],
-  ["its device is open", { unprivileged: "0", device: { mode: 0o20666, uid: 0, gid: 0 } }, true],
-  ["its device is root's", { unprivileged: "0", device: { mode: 0o20600, uid: 0, gid: 0 } }, false],
-  ["shut, and without a device", { unprivileged: "0" }, false],
-  ["not there", {}, false],
-])("userfaultfd is %s", (_, facts, supported) => {
+  [
+    "its device is open to everyone",
+    { unprivileged: "0", device: { mode: 0o20666, uid: 0, gid: 0 } },
+    true,
+  ],
+  [
+    "its device belongs to root",
+    { unprivileged: "0", device: { mode: 0o20600, uid: 0, gid: 0 } },
+    false,
+  ],
+  ["restricted, and without a device", { unprivileged: "0" }, false],
+  ["not supported by the kernel", {}, false],
+])("userfaultfd: %s", (_, facts, supported) => {
   expect(postCopySupport(facts)).toMatchObject({ supported });
 });

@@ -15,13 +15,13 @@ export interface PrepareNodeOptions extends Observers {
   readonly config: ClusterConfig;
   /** The node's root, as this process sees it. Default `/`. */
   readonly root?: string;
-  /** Lets all processes of the node use userfaultfd where post-copy is allowed and lacks it. Default false. */
+  /** Lets all processes of the node use userfaultfd if post-copy is allowed and needs it. Default false. */
   readonly allowUserfaultfd?: boolean;
 }
 
 /** What was found and done. */
 export interface NodePreparation {
-  /** Absent where the configuration does not ask for a profile of its own, or it could not be written. */
+  /** Absent if the configuration does not ask for its own profile, or it could not be written. */
   readonly seccompProfile?: "written" | "unchanged";
   readonly postCopy: PostCopySupport;
   /** Device nodes that were labelled for SELinux. */
@@ -29,8 +29,9 @@ export interface NodePreparation {
 }
 
 /**
- * Makes a node ready for launchers, once and whenever the configuration changes: the seccomp profile that Pods name,
- * labels of shared devices where SELinux is on, and what post-copy needs. Never throws: what fails is told to the log.
+ * Makes a node ready for launchers, at the start and whenever the configuration changes: the seccomp profile that
+ * Pods name, labels of shared devices if SELinux is on, and what post-copy needs. Never throws: failures are
+ * logged.
  */
 export function prepareNode({
   config,

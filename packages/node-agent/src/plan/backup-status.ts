@@ -4,7 +4,7 @@ import type { NodeDomain } from "./node-view.ts";
 
 type Tracking = VirtualMachineInstanceStatus["changedBlockTracking"];
 
-/** Changed block tracking as it is now: how far a backup is, and whether all disks keep track. */
+/** The current state of changed block tracking: the progress of a backup, and whether all disks track changes. */
 export function trackingStatus(pass: NodePass, vmi: VirtualMachineInstance): Tracking {
   const before = vmi.status?.changedBlockTracking;
   if (!before || !pass.domain) return before;
@@ -27,7 +27,7 @@ function tracksAll({ spec }: VirtualMachineInstance, { trackedVolumes = [] }: No
 function withBackup(tracking: NonNullable<Tracking>, { backup }: NodeDomain): Tracking {
   const { backupStatus: before } = tracking;
   if (!before || !backup || before.backupName !== backup.name) return tracking;
-  // A backup of the same name that was begun later is another one.
+  // A backup with the same name that began later is another one.
   if (timeOf(before.startTimestamp) !== timeOf(backup.startTimestamp)) return tracking;
   const { completed, failed, endTimestamp, message, checkpointName, quiesceStatus } = backup;
   const { completed: _, failed: __, ...rest } = before;
@@ -51,13 +51,13 @@ function timeOf(time: string | undefined): number {
   return time === undefined ? Number.NEGATIVE_INFINITY : Date.parse(time);
 }
 
-/** The launcher's list; undefined where it is empty or cannot be read, which keeps what is known. */
+/** The launcher's list; undefined if it is empty or unreadable, which keeps what is known. */
 function volumesIn(json: string | undefined): readonly object[] | undefined {
   try {
     const list: unknown = JSON.parse(json ?? "");
     return Array.isArray(list) && list.length > 0 && list.every(isEntry) ? list : undefined;
   } catch {
-    // A launcher's word is not trusted: what is not a list is not stored.
+    // A launcher's report is not trusted: what is not a list is not stored.
     return undefined;
   }
 }

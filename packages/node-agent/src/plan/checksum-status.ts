@@ -3,8 +3,8 @@ import type { NodePass, StepFailure } from "./node-pass.ts";
 import type { Checksums } from "./node-step.ts";
 
 /**
- * A status with the checksums of images from containers, as older nodes want to see them before they take over a
- * guest. Not with image volumes, which the container runtime checks.
+ * A status with the checksums of container images, which older nodes want to see before they take over a guest. Not
+ * for image volumes, which the container runtime checks.
  */
 export function withChecksums(
   pass: NodePass,

@@ -2,8 +2,8 @@ import { isSet } from "@virtkit/api/shape";
 import type { NodePass } from "./node-pass.ts";
 
 /**
- * Seconds that a guest still has to shut down: `all` if it was not asked yet, undefined if it has none. The VMI's
- * word goes before the domain's, but a domain that was started without a grace period has none.
+ * Seconds that a guest still has to shut down: `all` if it was not asked yet, undefined if it has none. The VMI
+ * takes precedence over the domain, but a domain that was started without a grace period has none.
  */
 export function graceLeft({ vmi, domain, view }: NodePass): number | "all" | undefined {
   const { seconds: promised = 0, startedAt } = domain?.grace ?? {};

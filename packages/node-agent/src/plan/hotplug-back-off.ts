@@ -1,4 +1,4 @@
-/** When devices of the host may be plugged in again. Milliseconds. */
+/** When host devices may be plugged in again. Milliseconds. */
 export interface BackOff {
   readonly until: number;
   readonly wait: number;

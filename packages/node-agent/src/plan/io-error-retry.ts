@@ -1,4 +1,4 @@
-/** When a guest that is paused by an I/O error was last woken, and when it may be again. Milliseconds. */
+/** When a guest that is paused by an I/O error was last resumed, and when it may be again. Milliseconds. */
 export interface RetryState {
   readonly lastRun: number;
   readonly nextRun: number;
@@ -6,7 +6,7 @@ export interface RetryState {
   readonly hasFailedSince: boolean;
 }
 
-/** First and longest wait between two attempts; a failure later than that after one is a new failure. */
+/** First and longest wait between two attempts; a failure later than that after an attempt is a new failure. */
 const [firstWait, longestWait, quietTime] = [10_000, 180_000, 30_000];
 
 function begun(now: number): RetryState {
@@ -14,8 +14,8 @@ function begun(now: number): RetryState {
 }
 
 /**
- * Whether a guest that stands still because of an I/O error is to be woken now. The first time at once; if it
- * fails again soon, after 10 s, then after twice as long each time, up to 3 minutes. `delay` is in milliseconds.
+ * Whether to resume a guest now that stands still because of an I/O error. The first time at once; if it fails
+ * again soon, after 10 s, then after twice as long each time, up to 3 minutes. `delay` is in milliseconds.
  */
 export function retryAfterIoError(
   before: RetryState | undefined,

@@ -4,7 +4,7 @@ import { type ConfigVolume, DiskPaths } from "@virtkit/domain-manager/disks";
 
 const configKinds = ["configMap", "downwardAPI", "secret", "serviceAccount", "sysprep"] as const;
 
-/** Where the launcher makes the disks of a VMI that it generates, by volume. */
+/** Where the launcher creates the generated disks of a VMI, by volume. */
 export function generatedDisks(
   vmi: VirtualMachineInstance,
   { directories }: Pick<Names, "directories">,
@@ -25,7 +25,7 @@ export function generatedDisks(
   return found;
 }
 
-/** Volumes with the sizes of the disks that the launcher has made for a guest that runs on this node. */
+/** Volumes with the sizes of the disks that the launcher has generated for a guest that runs on this node. */
 export function withSizes(
   vmi: VirtualMachineInstance,
   volumes: readonly VolumeStatus[],

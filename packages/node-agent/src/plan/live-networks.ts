@@ -10,8 +10,8 @@ function comesFrom(infoSource: string | undefined, source: InfoSource): boolean 
 }
 
 /**
- * Networks of a running guest that have come to its Pod and not to the guest, and such as are to go and have left
- * the guest: their wiring is made, or taken back.
+ * Networks of a running guest that are in its Pod but not in the guest, and those that should go and have left the
+ * guest: their wiring is made or undone.
  */
 export function changedNetworks({ spec, status }: VirtualMachineInstance): readonly string[] {
   const states = new Map(
@@ -31,7 +31,7 @@ export function changedNetworks({ spec, status }: VirtualMachineInstance): reado
   ];
 }
 
-/** Whether a network device of the host is in the Pod and not in the guest yet. */
+/** Whether a host network device is in the Pod but not in the guest yet. */
 export function hasUnpluggedHostDevices({ spec, status }: VirtualMachineInstance): boolean {
   const wanted = new Set(
     (spec.domain.devices.interfaces ?? []).flatMap(({ name, sriov }) => (sriov ? [name] : [])),

@@ -7,7 +7,7 @@ export function dumpPath({ directories }: Names, volume: string, file: string): 
   return `${directories.hotplugDisks}/${volume}/${file}`;
 }
 
-/** How far a memory dump is. `isUnderWay`: there will be more to tell. */
+/** The progress of a memory dump. `isUnderWay`: there is more to report. */
 export function dumpStatus(
   { metadata }: VirtualMachineInstance,
   volume: VolumeStatus,

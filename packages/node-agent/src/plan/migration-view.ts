@@ -3,7 +3,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, isSet } from "@virtkit/api/shape";
 import type { NodeDomain } from "./node-view.ts";
 
-/** Whether a VMI was made to receive a guest from elsewhere. */
+/** Whether a VMI was created to receive a guest from elsewhere. */
 export function isReceiver({ metadata }: VirtualMachineInstance, { annotations }: Names): boolean {
   return entry(metadata?.annotations, annotations.createMigrationTarget) === "true";
 }
@@ -14,7 +14,7 @@ export function isSender({ status }: VirtualMachineInstance): boolean {
   return isSet(targetState?.syncAddress) && isSet(targetState?.nodeAddress);
 }
 
-/** Whether the VMI says that it is being migrated at this time. */
+/** Whether the VMI says that it is currently being migrated. */
 export function isMigrating({ status }: VirtualMachineInstance, now: number): boolean {
   const { startTimestamp: start, endTimestamp: end } = status?.migrationState ?? {};
   const isPast = (time: string | undefined): boolean => isSet(time) && Date.parse(time) <= now;
@@ -23,7 +23,7 @@ export function isMigrating({ status }: VirtualMachineInstance, now: number): bo
 
 const moving = ["Migration", "StartingUp", "Postcopy"];
 
-/** Whether source and target are at it: then the passes of the migration see to the guest, not this one. */
+/** Whether source and target are working on it: then the passes of the migration handle the guest, not this one. */
 export function isMigrationUnderWay(
   vmi: VirtualMachineInstance | undefined,
   domain: NodeDomain | undefined,

@@ -7,7 +7,7 @@ import type { PassMemory } from "./pass-memory.ts";
 
 type Done = Extract<StepOutcome, { kind: "done" }>;
 
-/** A step that failed. Only the pass that plans throws and catches it. */
+/** A failed step. Only the planning pass throws and catches it. */
 export class StepFailure extends Error {
   readonly isFinal: boolean;
 
@@ -17,7 +17,7 @@ export class StepFailure extends Error {
   }
 }
 
-/** One look at a VMI: what is known, and what follows so far. */
+/** One pass over a VMI: what is known, and what follows so far. */
 export class NodePass {
   readonly view: NodeView;
   memory: PassMemory;
@@ -38,12 +38,12 @@ export class NodePass {
     return this.view.vmi;
   }
 
-  /** As its launcher has told it last. */
+  /** As last reported by its launcher. */
   get domain(): NodeDomain | undefined {
     return this.#told ?? this.view.domain;
   }
 
-  /** Hotplugged volumes that are in the Pod, as they are after the steps so far; undefined where nobody knows. */
+  /** Hotplugged volumes that are in the Pod after the steps so far; undefined if unknown. */
   get mounted(): readonly string[] | undefined {
     return this.#mounted ?? this.view.mountedVolumes;
   }
@@ -58,7 +58,7 @@ export class NodePass {
     return new Date(this.view.now).toISOString().replace(/\.\d+Z$/, "Z");
   }
 
-  /** Plans a step and says what came of it: success, where nobody knows yet. */
+  /** Plans a step and returns its outcome: success if there is none yet. */
   outcome(step: NodeStep): StepOutcome {
     this.#steps.push(step);
     const outcome = this.#outcomes[this.#steps.length - 1] ?? { kind: "done" };
@@ -66,7 +66,7 @@ export class NodePass {
     return outcome;
   }
 
-  /** Plans a step that nothing goes on without. */
+  /** Plans a step that must succeed for the pass to continue. */
   attempt(step: NodeStep): Done {
     const outcome = this.outcome(step);
     if (outcome.kind !== "done") throw failureOf(outcome);

@@ -2,12 +2,12 @@ import type { PlannedEvent } from "@virtkit/api/status";
 import type { NodeStep } from "./node-step.ts";
 import type { PassMemory } from "./pass-memory.ts";
 
-/** When to look again: after so long, or soon and later each time. */
+/** When to check again: after this long, or soon and then less often. */
 export type Requeue = { readonly afterSeconds: number } | "rateLimited";
 
-/** What is to be done for a VMI on its node, and what is to be told of it. Plain data. */
+/** What to do for a VMI on its node, and what to report about it. Plain data. */
 export interface NodePlan {
-  /** One after the other. Those for which there is no outcome yet are planned as if they succeed. */
+  /** In order. Steps without an outcome yet are planned as if they succeed. */
   readonly steps: readonly NodeStep[];
   readonly events: readonly PlannedEvent[];
   readonly requeue: readonly Requeue[];

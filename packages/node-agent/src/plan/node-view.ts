@@ -4,22 +4,22 @@ import type { DomainState, DomainStatus } from "@virtkit/domain-manager";
 import type { PassMemory } from "./pass-memory.ts";
 
 /**
- * A domain and what its launcher remembers of it. `Unset`: it was made, and its state is not told yet. `Unknown`: its
- * state cannot be found out.
+ * A domain and what its launcher remembers about it. `Unset`: it was created, and its state is not reported yet.
+ * `Unknown`: its state cannot be determined.
  */
 export interface NodeDomain extends Omit<DomainStatus, "state"> {
   readonly state: Exclude<DomainState, "Absent"> | "Unset" | "Unknown";
-  /** UID of the VMI that it was made for. */
+  /** UID of the VMI that it was created for. */
   readonly vmiUid: string;
   readonly grace?: {
-    /** Seconds that the guest was promised when it was started. */
+    /** The grace period in seconds that applied when the guest was started. */
     readonly seconds?: number;
     /** When it was first asked to shut down; milliseconds since the epoch. */
     readonly startedAt?: number;
     /** Whether the launcher wants it to shut down, because its Pod was told to end. */
     readonly isMarked?: boolean;
   };
-  /** Whether it was defined by a start that was cut off: it has not run. */
+  /** Whether an interrupted start defined it: it has not run. */
   readonly isUnstarted?: boolean;
   /** The last migration that it took part in. */
   readonly migration?: { readonly hasStarted: boolean; readonly hasEnded: boolean };
@@ -43,7 +43,7 @@ export interface NodeDomain extends Omit<DomainStatus, "state"> {
     readonly volumes?: string;
     readonly quiesceStatus?: string;
   };
-  /** Volumes whose disks keep track of changed blocks. */
+  /** Volumes whose disks track changed blocks. */
   readonly trackedVolumes?: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export interface NodeDomain extends Omit<DomainStatus, "state"> {
  */
 export type LauncherState = "ready" | "starting" | "ended" | "unknown" | "silent";
 
-/** What is known of a VMI's launcher. */
+/** What is known about a VMI's launcher. */
 export interface LauncherView {
   readonly state: LauncherState;
   /** Whether there is a connection. */
@@ -69,7 +69,7 @@ export interface LauncherView {
   readonly problem?: string;
 }
 
-/** A backup's memory of its checkpoints, as far as a node needs it. */
+/** The parts of a backup's checkpoints that a node needs. */
 export interface BackupTracker {
   readonly namespace: string;
   readonly name: string;
@@ -77,16 +77,16 @@ export interface BackupTracker {
   readonly isMarked: boolean;
 }
 
-/** All that one pass of the node agent over one VMI goes by. */
+/** What one pass of the node agent over one VMI is based on. */
 export interface NodeView {
-  /** Absent: proven by a live read to be gone. */
+  /** Absent: a live read has proven that it is gone. */
   readonly vmi?: VirtualMachineInstance | undefined;
-  /** UID of a VMI that is gone, as the domain or the agent's records have it. */
+  /** UID of a VMI that is gone, from the domain or the agent's records. */
   readonly uid?: string | undefined;
-  /** Absent where the launcher says that libvirt knows none, or where nobody has said anything yet. */
+  /** Absent if the launcher says that libvirt knows none, or nobody has reported anything yet. */
   readonly domain?: NodeDomain | undefined;
   readonly launcher: LauncherView;
-  /** Why the launcher's sandbox could not be opened; absent where it could. */
+  /** Why the launcher's sandbox could not be opened; absent if it could. */
   readonly sandboxProblem?: string | undefined;
   /** Name of this node. */
   readonly node: string;
@@ -95,15 +95,15 @@ export interface NodeView {
   readonly now: number;
   /** Whether the agent's own last write has not come back yet. */
   readonly isBehind?: boolean;
-  /** Why the run grant does not let this sandbox start the guest; absent where it does. */
+  /** Why the run grant does not let this sandbox start the guest; absent if it does. */
   readonly grantObstacle?: string | undefined;
-  /** The CPU model that a `host-model` guest gets here; empty where the node does not tell it. */
+  /** The CPU model that a `host-model` guest gets here; empty if the node does not report it. */
   readonly hostCpuModel?: string;
   readonly hostArchitecture?: string | undefined;
   readonly podIps?: Readonly<Record<string, readonly string[]>>;
-  /** Hotplugged volumes that are mounted in the Pod; not known by default. */
+  /** Hotplugged volumes that are mounted in the Pod. Default: unknown. */
   readonly mountedVolumes?: readonly string[] | undefined;
-  /** The SELinux context of the launcher, or `none`; not told where it is not known. */
+  /** The SELinux context of the launcher, or `none`; absent if unknown. */
   readonly selinuxContext?: string | undefined;
   /** Bytes of files below the launcher's root, by absolute path. */
   readonly fileSizes?: Readonly<Record<string, number>>;

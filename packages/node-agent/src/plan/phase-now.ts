@@ -5,8 +5,8 @@ import { isReceiver } from "./migration-view.ts";
 import { type NodePass, StepFailure } from "./node-pass.ts";
 
 /**
- * The phase that follows from the guest. Where that depends on a launcher that is not there yet, it is asked
- * for again; where it is not known how the launcher stands, nothing follows.
+ * The phase that follows from the guest. If that depends on a launcher that does not exist yet, it is asked again;
+ * if the launcher's state is not known, nothing follows.
  */
 export function phaseNow(
   pass: NodePass,
@@ -18,7 +18,7 @@ export function phaseNow(
   if (pass.domain) return nextPhase(vmi, domainStatusOf(pass.domain), phaseOptions(pass));
   if (isReceiver(vmi, names) && migrationState?.failed) return phase;
   if (phase === "Scheduled" && state === "unknown") {
-    throw new StepFailure("it is not known how the launcher stands");
+    throw new StepFailure("the state of the launcher is not known");
   }
   if (phase === "Scheduled" && state === "starting") {
     pass.again({ afterSeconds: 1 });

@@ -30,7 +30,7 @@ function does(view: NodeView, outcomes: readonly StepOutcome[] = []): readonly s
   return planNode(view, outcomes).steps.map((step) => step.do);
 }
 
-test("a guest that is not there yet is prepared, claimed and started", () => {
+test("a guest that does not exist yet is prepared, claimed and started", () => {
   const plan = planNode(viewOf({ vmi: vmiWith({ phase: "Scheduled" }) }));
   expect(plan.steps.map((step) => step.do)).toEqual([
     ...["mount-hotplug", "prepare", "hook", "sync", "housekeeping", "write-status"],
@@ -38,13 +38,13 @@ test("a guest that is not there yet is prepared, claimed and started", () => {
   expect(plan.steps.find((step) => step.do === "sync")).toEqual({ do: "sync", claims: true });
 });
 
-test("a guest that runs is changed and not claimed again", () => {
+test("a running guest is updated and not claimed again", () => {
   const vmi = vmiWith({ phase: "Running" });
   const { steps } = planNode(viewOf({ vmi, domain: domainOf(vmi) }));
   expect(steps.find((step) => step.do === "sync")).toEqual({ do: "sync", claims: false });
 });
 
-test("a start that was cut off is made again; a guest that has run is not started again", () => {
+test("an interrupted start is repeated; a guest that has run is not started again", () => {
   const vmi = vmiWith({ phase: "Scheduled" });
   const off = { ...domainOf(vmi), state: "Shutoff" } as const;
   const again = planNode(viewOf({ vmi, domain: { ...off, isUnstarted: true } }));
@@ -57,7 +57,7 @@ test("a start that was cut off is made again; a guest that has run is not starte
   expect(does(lost)).not.toContain("sync");
 });
 
-test("what the run grant does not permit is not even prepared, and says why", () => {
+test("without permission by the run grant nothing is prepared, and the reason is given", () => {
   const vmi = vmiWith({ phase: "Scheduled" });
   const plan = planNode(viewOf({ vmi, grantObstacle: "another container of this Pod holds it" }));
   expect(plan.steps.map((step) => step.do)).toEqual(["write-status"]);
@@ -77,7 +77,7 @@ test.each([
   ["Running", "2026-01-01T09:00:00Z"],
   ["Scheduled", undefined],
 ] as const)(
-  "a silent launcher of a %s VMI (deleted: %s) is told in a condition, and nothing is done",
+  "a silent launcher of a %s VMI (deleted: %s) is reported in a condition, and nothing is done",
   (phase, deletionTimestamp) => {
     const found = vmiWith({ phase });
     const metadata = { ...found.metadata, ...(deletionTimestamp ? { deletionTimestamp } : {}) };
@@ -101,7 +101,7 @@ test.each([
   },
 );
 
-test("an older VMI's guest of the same name is left alone until its launcher is proven to have ended", () => {
+test("an older VMI's guest with the same name is left alone until its launcher is proven to have ended", () => {
   const vmi = vmiWith({ phase: "Scheduled" });
   const domain = { ...domainOf(vmi), vmiUid: "older" };
   expect(does(viewOf({ vmi, domain }))).toEqual([]);
@@ -113,7 +113,7 @@ test("an older VMI's guest of the same name is left alone until its launcher is 
   expect(steps).toEqual([{ do: "clean-up", uid: "older" }]);
 });
 
-test("a step that fails ends the pass, and the outcome of each step is taken into account", () => {
+test("a failed step ends the pass, and the outcome of each step is taken into account", () => {
   const view = viewOf({ vmi: vmiWith({ phase: "Scheduled" }) });
   const done: StepOutcome = { kind: "done" };
   const failed: StepOutcome = { kind: "failed", message: "no such disk" };

@@ -47,13 +47,13 @@ function look(pass: NodePass): void {
   if (vmi && isMigrating(vmi, view.now) && vmi.status?.phase === "Failed") {
     pass.attempt({ do: "clean-up", uid: pass.uid });
   }
-  // The place of the migration's own passes: source and target see to a guest that moves.
+  // The migration's own passes handle a guest that moves.
   if (!vmi?.metadata?.deletionTimestamp && isMigrationUnderWay(vmi, domain, names)) return;
   if (vmi && !(isOwn(pass) && !isSender(vmi))) return;
   syncGuest(pass);
 }
 
-/** A domain of an older VMI with the same name: it is taken away once its launcher is proven to have ended. */
+/** A domain of an older VMI with the same name: it is removed once its launcher is proven to have ended. */
 function settleOlder(pass: NodePass, uid: string): void {
   switch (pass.view.launcher.state) {
     case "unknown":
@@ -71,7 +71,7 @@ function settleOlder(pass: NodePass, uid: string): void {
   }
 }
 
-/** Whether the VMI is this node's, by its label or its status. */
+/** Whether the VMI belongs to this node, by its label or its status. */
 function isOwn({ vmi, view }: NodePass): boolean {
   const label = entry(vmi?.metadata?.labels, view.config.names.labels.nodeName);
   return view.node !== "" && (label === view.node || vmi?.status?.nodeName === view.node);

@@ -1,10 +1,10 @@
 import { graceLeft } from "./grace-period.ts";
 import { type NodePass, StepFailure } from "./node-pass.ts";
 
-/** A guest that boots may miss that it was asked: it is asked again. Seconds. */
+/** A booting guest may miss a request, so it is asked again. Seconds. */
 const askInterval = 5;
 
-/** Ends a guest: asks it to shut down while it has time, else kills it. */
+/** Ends a guest: asks it to shut down while it has time, otherwise kills it. */
 export function shutDown(pass: NodePass): void {
   pass.attempt({ do: "hook", hook: "PreVMStop" });
   assertAnswers(pass);
@@ -23,7 +23,7 @@ export function shutDown(pass: NodePass): void {
   pass.again({ afterSeconds });
 }
 
-/** Ends a guest that cannot go on, at once. */
+/** Ends a guest that cannot continue, at once. */
 export function destroy(pass: NodePass): void {
   pass.attempt({ do: "hook", hook: "PreVMStop" });
   assertAnswers(pass);
@@ -38,10 +38,10 @@ function kill(pass: NodePass): void {
 function assertAnswers({ view }: NodePass): void {
   const { isConnected, answers = isConnected } = view.launcher;
   if (isConnected && answers) return;
-  throw new StepFailure("the launcher does not answer; its guest may run on");
+  throw new StepFailure("the launcher does not answer; its guest may still run");
 }
 
-/** Has libvirt forget a guest that has ended, and takes back what was done for it. */
+/** Makes libvirt forget a guest that has ended, and undoes what was done for it. */
 export function deleteGuest(pass: NodePass): void {
   const { isConnected, answers = isConnected } = pass.view.launcher;
   if (isConnected && answers) {

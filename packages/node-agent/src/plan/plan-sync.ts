@@ -28,10 +28,11 @@ export function syncGuest(pass: NodePass): void {
   if (failure) throw failure;
 }
 
-/** A launcher that does not answer is no evidence of its guest's end: it is told, and nothing is done. */
+/** A launcher that does not answer does not prove that its guest has ended: it is reported, and nothing is done. */
 function silence({ view }: NodePass): StepFailure {
   return new StepFailure(
-    view.launcher.problem ?? "the launcher does not answer; its guest may run, and is left alone",
+    view.launcher.problem ??
+      "the launcher does not answer; its guest may still run and is left alone",
   );
 }
 
@@ -45,7 +46,7 @@ function chooseAction(pass: NodePass): Action {
   const isOver = vmi !== undefined && isFinal(vmi);
   const isMarked = domain?.grace?.isMarked === true && vmi?.status?.phase === "Running";
   const mustEnd = isMarked || !vmi || Boolean(vmi.metadata?.deletionTimestamp);
-  // In KubeVirt's order: the phase is looked at, and I/O errors are counted, whatever is then done.
+  // In KubeVirt's order: the phase is determined, and I/O errors are counted, whatever is then done.
   const isDue = vmi !== undefined && !isOver && isUpdateDue(pass);
   if (mustEnd && alive) return "shut down";
   if (domain?.state === "Paused" && domain.reason === "PostcopyFailed") return "destroy";
@@ -53,12 +54,14 @@ function chooseAction(pass: NodePass): Action {
   return isDue ? "update" : "nothing";
 }
 
-/** A start that was cut off is made again: its domain says no more of a guest than none would. */
+/** An interrupted start is repeated: its domain says no more about a guest than none would. */
 function isToBeStarted({ vmi, domain }: NodePass): boolean {
   return domain?.isUnstarted === true && vmi?.status?.phase === "Scheduled";
 }
 
-/** Whether the guest may be changed: not while its phase is still to be told, nor too soon after an I/O error. */
+/**
+ * Whether the guest may be changed: not while its phase is still to be reported, nor too soon after an I/O error.
+ */
 function isUpdateDue(pass: NodePass): boolean {
   const { vmi, domain } = pass;
   if (!vmi || phaseNow(pass, vmi) !== vmi.status?.phase) return false;
@@ -77,7 +80,7 @@ function carryOut(action: Action, pass: NodePass): void {
       return;
     case "destroy":
       destroy(pass);
-      throw new StepFailure("the guest cannot go on: its post-copy migration has failed", true);
+      throw new StepFailure("the guest cannot continue: its post-copy migration has failed", true);
     case "delete":
       deleteGuest(pass);
       return;

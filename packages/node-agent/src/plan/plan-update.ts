@@ -6,7 +6,7 @@ import { changedNetworks, hasUnpluggedHostDevices } from "./live-networks.ts";
 import { dumpPath } from "./memory-dump.ts";
 import { type NodePass, StepFailure } from "./node-pass.ts";
 
-/** Starts a guest, or changes one that runs, as far as that is possible now. */
+/** Starts a guest, or changes a running one, as far as that is possible now. */
 export function updateGuest(pass: NodePass): void {
   const { vmi, view, domain } = pass;
   if (!vmi) return;
@@ -17,11 +17,11 @@ export function updateGuest(pass: NodePass): void {
     return;
   }
   if (state === "ended") throw new StepFailure("the launcher has ended");
-  if (!isConnected) throw new StepFailure("there is no connection to the launcher");
+  if (!isConnected) throw new StepFailure("no connection to the launcher");
   assertClaims(vmi);
   const isRunning = vmi.status?.phase === "Running";
   const isNew = !domain || domain.isUnstarted === true;
-  // Before anything is prepared: what may not be started is not made ready.
+  // Before anything is prepared: a guest that may not start is not prepared.
   if (isNew && view.grantObstacle !== undefined) throw new StepFailure(view.grantObstacle);
   const tolerated = isRunning ? changeRunning(pass, vmi) : undefined;
   if (!isRunning && !makeReady(pass, vmi)) return;
@@ -33,7 +33,7 @@ export function updateGuest(pass: NodePass): void {
   if (tolerated) throw tolerated;
 }
 
-/** Claims with a file system get an image, for which their size must be known. */
+/** Claims with a file system get an image, which needs their size. */
 function assertClaims(vmi: VirtualMachineInstance): void {
   try {
     withHostDisks(vmi);
@@ -42,7 +42,7 @@ function assertClaims(vmi: VirtualMachineInstance): void {
   }
 }
 
-/** Prepares the sandbox of a guest that does not run yet; false where something is still to come. */
+/** Prepares the sandbox of a guest that does not run yet; false if something is still missing. */
 function makeReady(pass: NodePass, vmi: VirtualMachineInstance): boolean {
   mountHotplug(pass);
   if (!areHotplugVolumesReady(vmi)) {
@@ -59,7 +59,7 @@ function makeReady(pass: NodePass, vmi: VirtualMachineInstance): boolean {
   return !waitsForAttestation(vmi);
 }
 
-/** What changes while a guest runs. A network that fails is told at the end: the rest is done all the same. */
+/** What changes while a guest runs. A network that fails is reported at the end: the rest is done all the same. */
 function changeRunning(pass: NodePass, vmi: VirtualMachineInstance): StepFailure | undefined {
   plugHostDevices(pass, vmi);
   mountHotplug(pass);
@@ -100,13 +100,13 @@ function areHotplugVolumesReady({ spec, status }: VirtualMachineInstance): boole
   );
 }
 
-/** A guest whose owner wants to check its memory first starts when both of its secrets are there. */
+/** A guest whose owner wants to attest its memory first starts when both of its secrets are there. */
 function waitsForAttestation({ spec }: VirtualMachineInstance): boolean {
   const { sev } = spec.domain.launchSecurity ?? {};
   return isSet(sev?.attestation) && !(sev.session && sev.dhCert);
 }
 
-/** Plugs in network devices of the host that are in the Pod and not in the guest; a failure is tried again later. */
+/** Plugs in host network devices that are in the Pod but not in the guest; a failure is retried later. */
 function plugHostDevices(pass: NodePass, vmi: VirtualMachineInstance): void {
   if (!hasUnpluggedHostDevices(vmi)) {
     const { hostDevices: _, ...memory } = pass.memory;

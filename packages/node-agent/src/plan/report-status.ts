@@ -19,7 +19,7 @@ import { type NodePass, StepFailure } from "./node-pass.ts";
 import type { NodeDomain } from "./node-view.ts";
 import { phaseNow } from "./phase-now.ts";
 
-/** Writes the status of a VMI where it has changed, and tells what people should know. */
+/** Writes the status of a VMI if it has changed, and reports what people should know. */
 export function reportStatus(pass: NodePass, failure: StepFailure | undefined): void {
   const { vmi, view } = pass;
   if (!vmi || isFinal(vmi)) return;
@@ -51,7 +51,7 @@ export function reportStatus(pass: NodePass, failure: StepFailure | undefined): 
     ...(pass.mounted ? { mountedVolumes: pass.mounted } : {}),
     ...(failure ? { failure: syncFailure(failure) } : {}),
   });
-  // Volumes were looked at before the rest, with what the rest does not know.
+  // Volumes were handled before the rest, with knowledge that the rest lacks.
   const { selinuxContext } = view;
   const reported = {
     ...status,
@@ -62,7 +62,7 @@ export function reportStatus(pass: NodePass, failure: StepFailure | undefined): 
   writeStatus(pass, vmi, withChecksums(pass, vmi, reported, failure));
 }
 
-/** Says in a condition that a launcher does not answer; all that was said of its guest stays. */
+/** Reports in a condition that a launcher does not answer; everything else about its guest stays. */
 export function reportSilence(pass: NodePass, failure: StepFailure): void {
   const { vmi } = pass;
   if (!vmi || isFinal(vmi)) return;
@@ -78,7 +78,7 @@ export function reportSilence(pass: NodePass, failure: StepFailure): void {
 }
 
 function syncFailure({ message, isFinal: isLast }: StepFailure): SyncFailure {
-  // As KubeVirt has it, for those who look for it.
+  // KubeVirt's text, for those who look for it.
   return { reason: "Synchronizing with the Domain failed.", message, isFinal: isLast };
 }
 
@@ -149,16 +149,14 @@ function reportCredentials(pass: NodePass, vmi: VirtualMachineInstance): void {
   pass.event("Warning", "AccessCredentialsSyncFailed", `the guest has no credentials: ${message}`);
 }
 
-/** A domain with what its guest's agent can do, which is asked for where the launcher has not told it. */
+/** A domain with the abilities of its guest agent, which are queried if the launcher has not reported them. */
 function withAgent(pass: NodePass): NodeDomain | undefined {
   const { domain } = pass;
   if (domain?.agent !== "connected" || domain.agentVersion !== undefined || domain.agentCommands) {
     return domain;
   }
   if (!pass.view.launcher.isConnected) {
-    throw new StepFailure(
-      "the guest's agent cannot be asked: there is no connection to the launcher",
-    );
+    throw new StepFailure("the guest's agent cannot be asked: no connection to the launcher");
   }
   const { agent } = pass.attempt({ do: "guest-info" });
   return { ...domain, ...agent };

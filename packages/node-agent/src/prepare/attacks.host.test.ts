@@ -31,7 +31,7 @@ test("a link where a disk is to be mounted is not followed, and nothing is mount
   expect(pod.run("cat /run/victim")).toBe("victim\n");
 });
 
-test("a link among the parents that leads out of the sandbox stays inside it", async () => {
+test("a parent link that leads out of the sandbox stays inside it", async () => {
   await using pod = await createPod({ "root/disk/disk.img": "image" });
   using sandbox = open(pod);
   pod.run(`rmdir ${place}; mkdir -p /run/inside; ln -s ../../../../../../run/inside ${place}`);
@@ -39,7 +39,7 @@ test("a link among the parents that leads out of the sandbox stays inside it", a
   expect(pod.run("cat /run/inside/disk_0.img")).toBe("image");
 });
 
-test("an image that was replaced by one with a backing file since it was found is refused", async () => {
+test("rejects an image that was replaced by one with a backing file after it was found", async () => {
   const header = Buffer.alloc(512);
   header.write("QFI\xfb", 0, "latin1");
   header.writeUInt32BE(3, 4);
@@ -53,7 +53,7 @@ test("an image that was replaced by one with a backing file since it was found i
   });
 });
 
-test("a mount of something else in the place of a disk is not taken for it", async () => {
+test("a different mount in place of a disk is not mistaken for it", async () => {
   await using pod = await createPod({ "root/disk/disk.img": "image", "root/disk/other": "other" });
   using sandbox = open(pod);
   await mount(sandbox, { source: "/disk/other" });
@@ -61,7 +61,7 @@ test("a mount of something else in the place of a disk is not taken for it", asy
   await mount(sandbox, { source: "/disk/other" });
 });
 
-test("a device of the node itself is never given away", async () => {
+test("a device of the node itself is never handed out", async () => {
   await using pod = await createPod();
   using sandbox = openBare(pod);
   const own = (path: string) =>

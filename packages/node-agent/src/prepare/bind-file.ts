@@ -29,8 +29,8 @@ export interface FileBind {
 }
 
 /**
- * Mounts a container's file, read-only, in a sandbox. Both are opened once and then used by their
- * handles; the image is checked on the handle that is mounted, whatever its path means by then.
+ * Mounts a container's file, read-only, in a sandbox. Both are opened once and then used by their handles; the
+ * image is checked on the handle that is mounted, whatever its path refers to by then.
  */
 export async function bindFile(
   { source, target, image }: FileBind,
@@ -51,8 +51,8 @@ export interface OpenFileOptions {
 }
 
 /**
- * Mounts a file, or a directory, that is open. Whatever its path means by now, it is this file. Where it is mounted already
- * nothing is done.
+ * Mounts an open file or directory. Whatever its path refers to by now, it is this file. Does nothing if it is
+ * already mounted.
  */
 export async function bindOpenFile(
   file: SafePath,
@@ -76,7 +76,7 @@ export async function bindOpenFile(
   await runIn([place.mounts], "attachMount", request);
 }
 
-/** Takes the mount away again, and the empty file or directory that it was on. What else is there is left alone. */
+/** Removes the mount, and the empty file or directory below it. Anything else there is left alone. */
 export async function unbindFile(target: string, place: MountPlace): Promise<void> {
   const point = ifThere(() => place.root.resolve(target, ["file", "directory"]));
   if (!point) return;
@@ -115,7 +115,7 @@ function makeTarget(root: SafeRoot, target: string, type: FileType): void {
 
 const headLength = 512;
 
-/** Formats, backing files and the like are refused: a guest would read files of the host through them. */
+/** Formats, backing files and the like are rejected: a guest would read files of the host through them. */
 function checkImage(file: SafePath): void {
   using opened = file.open(constants.O_RDONLY);
   const head = Buffer.alloc(headLength);
@@ -126,7 +126,7 @@ function checkImage(file: SafePath): void {
 function assertSame(file: SafePath, mounted: SafePath): void {
   const [wanted, found] = [file.stat(), mounted.stat()];
   if (wanted.inode === found.inode && wanted.fileSystem === found.fileSystem) return;
-  const message = `${mounted.description} is a mount of something else than ${file.description}; tear the Pod down and prepare it again`;
+  const message = `${mounted.description} is not a mount of ${file.description}; tear the Pod down and prepare it again`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: mounted.description });
 }
 
@@ -134,7 +134,7 @@ function borrow({ fd, description }: SafePath): { fd: number; description: strin
   return { fd, description };
 }
 
-/** Opens what may be absent; undefined where it is. */
+/** Opens something that may be absent; undefined if it is. */
 export function ifThere<T>(open: () => T): T | undefined {
   try {
     return open();

@@ -36,18 +36,18 @@ export interface StepContext {
   readonly wiring: WiringOptions;
 }
 
-/** What doing needs and undoing does not. */
+/** What carrying out needs and undoing does not. */
 export interface DoContext extends StepContext {
   readonly vmi: VirtualMachineInstance;
   readonly settings: PlanSettings;
   readonly handOver: SocketReceiver | undefined;
-  /** Filled by the step that wires. */
+  /** Filled by the step that wires the network. */
   networks: readonly NetworkPlan[];
 }
 
 type StepOf<Kind extends PreparationStep["kind"]> = Extract<PreparationStep, { kind: Kind }>;
 
-/** Carries out one step: looks, compares, and acts where there is something to do. Safe to repeat. */
+/** Carries out one step: checks, compares, and acts if there is something to do. Safe to repeat. */
 export async function carryOut(step: PreparationStep, context: DoContext): Promise<void> {
   const { sandbox } = context;
   switch (step.kind) {
@@ -100,8 +100,8 @@ function setAttribute(
 }
 
 /**
- * Takes one step back, as far as it was done. What belongs to the Pod alone goes with the Pod, and what
- * the guest wrote is never touched: such steps have nothing to take back.
+ * Undoes one step, as far as it was done. What belongs only to the Pod goes with the Pod, and what the guest wrote
+ * is never touched: such steps have nothing to undo.
  */
 export async function takeBack(step: PreparationStep, context: StepContext): Promise<void> {
   const { sandbox, journal, wiring } = context;
@@ -124,14 +124,14 @@ function makeDirectoryAt(root: SafeRoot, { path, mode, owner }: StepOf<"director
   } catch (error) {
     if (!hasErrno(error, "EEXIST")) throw error;
   }
-  // Whoever lives there may have made it first.
+  // The launcher may have created it first.
   using directory = root.resolve(path, "directory");
   if (owner) giveDirectory(directory, path, owner);
   else directory.chown(0, 0);
   directory.chmod(mode);
 }
 
-/** What holds anything of somebody else's is not given away. */
+/** A directory with somebody else's files is not handed over. */
 function giveDirectory(
   directory: SafePath,
   path: string,
@@ -140,7 +140,7 @@ function giveDirectory(
   const status = directory.stat();
   if (status.uid === uid && status.gid === gid) return;
   if (directory.isMountRoot() || directory.list().length > 0) {
-    const message = `${path} in the sandbox is of ${status.uid}:${status.gid} and in use; remove it, or give it to ${uid}:${gid}`;
+    const message = `${path} in the sandbox is of ${status.uid}:${status.gid} and in use; remove it, or make ${uid}:${gid} its owner`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path });
   }
   directory.chown(uid, gid);
@@ -172,7 +172,7 @@ function containerOf(
         );
   if (container) return container;
   const key = volume ?? "kernel-boot";
-  const message = `the sandbox has no container of "${key}" any more; start it again, or tear the Pod down`;
+  const message = `the sandbox no longer has a container for "${key}"; start it again, or tear the Pod down`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: key });
 }
 
@@ -199,7 +199,7 @@ function setRules({ rules }: StepOf<"devices">, { cgroup }: Sandbox): void {
 
 async function handSockets({ sandbox, networks, handOver }: DoContext): Promise<void> {
   if (!handOver) return;
-  // Whoever serves already has the sockets: they could not be opened a second time.
+  // A server that already runs has the sockets: they could not be opened a second time.
   const without = await handOver.served();
   const served = await openServers(sandbox, networks, without);
   try {

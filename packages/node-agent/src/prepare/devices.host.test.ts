@@ -26,7 +26,7 @@ const layout = ownCgroupLayout();
 const roots = { 1: layout.controllers["devices"], 2: layout.unified };
 
 test.for([1, 2] as const)(
-  "in a sandbox whose cgroup (v%i) is the agent's only its own devices can be used",
+  "a sandbox whose cgroup (v%i) the agent manages can use only its own devices",
   async (version, { skip }) => {
     const root = roots[version] ?? "";
     skip(root === "", `this host has no v${version} hierarchy for devices`);
@@ -57,7 +57,7 @@ test.for([1, 2] as const)(
   },
 );
 
-test("all processes of a sandbox, and no others, get its limit of locked memory", async () => {
+test("the limit on locked memory applies to all processes of a sandbox, and to no others", async () => {
   await using pod = await createPod();
   await using other = await createPod();
   using process = ProcessHandle.open(pod.pid);
@@ -97,7 +97,7 @@ function processOf(first: number, command: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-test("a disk is mounted from a container with a mount namespace of its own", async () => {
+test("mounts a disk from a container with its own mount namespace", async () => {
   const script =
     "mount --make-rprivate /; mount -t tmpfs none /mnt; mkdir /mnt/disk; echo image > /mnt/disk/d; echo ready; exec sleep 1000";
   const container = spawn("unshare", ["--mount", "sh", "-c", script], {

@@ -17,7 +17,7 @@ export type WiringOptions = Pick<
   "names" | "plugins" | "portRanges" | "primaryFamily" | "onOperation" | "signal"
 >;
 
-/** The servers of one interface of the guest, with sockets that are open in the Pod. */
+/** The servers of one guest interface, with sockets that are open in the Pod. */
 export interface ServedInterface {
   /** The VMI's interface, and network. */
   readonly name: string;
@@ -27,9 +27,9 @@ export interface ServedInterface {
   readonly sockets: GuestSockets;
 }
 
-/** Whoever answers the guest's DHCP: its launcher. */
+/** Who answers the guest's DHCP: its launcher. */
 export interface SocketReceiver {
-  /** Networks that it serves already. */
+  /** Networks that it already serves. */
   served(): Promise<readonly string[]>;
   take(opened: readonly ServedInterface[]): Promise<void>;
 }
@@ -37,7 +37,7 @@ export interface SocketReceiver {
 /** A link of the wired Pod, as the domain needs to know it. */
 export type PodLinks = Readonly<Record<string, { readonly mac: string; readonly mtu: number }>>;
 
-/** Does something in the Pod's network and closes it. */
+/** Runs a function in the Pod's network and closes it. */
 export async function inPodNetwork<T>(
   { network }: Pick<Sandbox, "network">,
   use: (network: PodNetwork) => Promise<T> | T,
@@ -46,7 +46,7 @@ export async function inPodNetwork<T>(
   return await use(opened);
 }
 
-/** Wires the Pod; where it is wired nothing is done. The plans that are in force, the latest last. */
+/** Wires the Pod; does nothing if it is wired. Returns the plans in force, the latest last. */
 export async function wireGuest(
   vmi: VirtualMachineInstance,
   sandbox: Sandbox,
@@ -74,7 +74,10 @@ export async function podLinks(sandbox: Pick<Sandbox, "network">): Promise<PodLi
   );
 }
 
-/** Opens the sockets of the guest's servers, but of networks that are served; the caller closes them once they are handed over. */
+/**
+ * Opens the sockets of the guest's servers, except for networks that are already served; the caller closes them
+ * once they are handed over.
+ */
 export async function openServers(
   sandbox: Pick<Sandbox, "network">,
   plans: readonly NetworkPlan[],

@@ -61,7 +61,7 @@ test("a Pod with image volumes is prepared, prepared again and torn down without
 });
 
 test.each(["begun", "carried-out"])(
-  "a preparation that stops when the directory's step is %s is finished by the next, and undone",
+  "a preparation that stops when the directory's step is %s is finished by the next one, and undone",
   async (mark) => {
     await using pod = await createImagePod();
     const before = pod.state();
@@ -84,7 +84,7 @@ test.each(["begun", "carried-out"])(
   },
 );
 
-test("a link in the place of an image volume, or of the directory, is refused", async () => {
+test("rejects a link in place of an image volume or of the directory", async () => {
   await using pod = await createImagePod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   const options = { stateDirectory: pod.stateDirectory, config };
@@ -103,7 +103,7 @@ test("a link in the place of an image volume, or of the directory, is refused", 
   await expect(prepare(vmi, sandbox, options)).rejects.toMatchObject({ code: "HOST_PATH_UNSAFE" });
 });
 
-test("what is not a mount is not an image volume, and what others use is not given away", async () => {
+test("a path that is not a mount is not an image volume, and one used by others is not handed out", async () => {
   await using pod = await createImagePod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   const options = { stateDirectory: pod.stateDirectory, config };

@@ -72,7 +72,7 @@ function chosen(marks: readonly string[]): number[] {
 const timeout = 400_000;
 
 test(
-  "prepare that is killed at any step is finished by the next run, and undone by teardown",
+  "a prepare that is killed at any step is finished by the next run, and undone by teardown",
   async () => {
     await using pod = await createPod(files);
     using sandbox = open(pod);
@@ -109,7 +109,7 @@ test(
 );
 
 test(
-  "teardown that is killed at any step is finished by the next, and prepare after it starts anew",
+  "a teardown that is killed at any step is finished by the next one, and a later prepare starts anew",
   async () => {
     await using pod = await createPod(files);
     using sandbox = open(pod);

@@ -3,8 +3,8 @@ import { isHostError } from "@virtkit/host-primitives";
 import { ProcessHandle, setProcessLimit } from "@virtkit/host-primitives/process";
 
 /**
- * Lets all processes of a sandbox lock this much memory: its first one, which new ones inherit from, and
- * those that run already, the libvirt daemon among them. Processes that end meanwhile are passed over.
+ * Lets all processes of a sandbox lock this much memory: its first one, which new ones inherit from, and those
+ * already running, including the libvirt daemon. Processes that end meanwhile are skipped.
  */
 export function setLockLimit(first: ProcessHandle, bytes: bigint): void {
   const limit = { soft: bytes, hard: bytes };

@@ -5,8 +5,8 @@ import { memlockLimit } from "@virtkit/host-primitives/process";
 import { type LauncherProfile, memoryOverhead } from "@virtkit/launcher-pod";
 
 /**
- * Bytes that the processes of a guest must be able to lock: where devices of the host are passed
- * through, in real time, with encrypted memory, or where the VMI asks for it. Undefined elsewhere.
+ * Bytes that the processes of a guest must be able to lock: if host devices are passed through, in real time, with
+ * encrypted memory, or if the VMI asks for it. Otherwise undefined.
  */
 export function lockedMemory(
   vmi: VirtualMachineInstance,
@@ -22,7 +22,7 @@ export function lockedMemory(
   return locks ? memlockSize(vmi, config).value() : undefined;
 }
 
-/** How much a guest that locks its memory locks: what it can have, and what its launcher needs beside it. */
+/** How much a guest that locks its memory locks: what it can have, and what its launcher needs in addition. */
 export function memlockSize(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,
@@ -37,7 +37,10 @@ export function memlockSize(
   return newQuantity(bytes, overhead.isZero() ? "DecimalSI" : overhead.format);
 }
 
-/** What the source told of the target's Pod, or else what the launcher needs but for network bindings, which lock nothing. */
+/**
+ * What the source reported about the target's Pod, or else what the launcher needs without network bindings, which
+ * lock nothing.
+ */
 function overheadOf(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,
@@ -61,7 +64,7 @@ function countVfioDevices({ spec }: VirtualMachineInstance): number {
   return (gpus ?? []).length + (hostDevices ?? []).length + sriov.length;
 }
 
-/** The most that the guest can be plugged to, else what it asks for, else what it sees. */
+/** The maximum that the guest can be plugged to, else what it requests, else what it sees. */
 function largestMemory({ spec }: VirtualMachineInstance): Quantity {
   const { memory, resources } = spec.domain;
   if (memory?.maxGuest) return quantityFrom(memory.maxGuest);

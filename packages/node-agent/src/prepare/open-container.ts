@@ -4,16 +4,16 @@ import { type SafePath, SafeRoot } from "@virtkit/host-primitives/safe-path";
 import type { ContainerRoot, Sandbox } from "../sandbox/sandbox.ts";
 import { ifThere } from "./bind-file.ts";
 
-/** The root of a container that was opened, and what it is. */
+/** The root of an opened container, and what it is. */
 export interface OpenContainer extends ContainerRoot, Disposable {
   /** Whether it is a volume of the sandbox, not a container beside it. */
   readonly isVolume: boolean;
 }
 
 /**
- * Opens the files of an image: of the container that the sandbox was opened with, else of the volume that
- * the sandbox has for the image. Undefined where it has neither. A directory that is not a mount is not a
- * volume, and a link is refused.
+ * Opens the files of an image: from the container that the sandbox was opened with, else from the sandbox's volume
+ * for the image. Undefined if it has neither. A directory that is not a mount is not a volume, and a link is
+ * rejected.
  */
 export function openContainer(
   given: ContainerRoot | undefined,
@@ -40,11 +40,11 @@ export function openDiskContainer(
   return openContainer(given, sandbox, volumePath);
 }
 
-/** Not among Node's constants: a descriptor that only stands for the directory. */
+/** Not among Node's constants: a descriptor that only refers to the directory. */
 const pathOnly = 0o10000000;
 
 function rootOf({ fd, description }: SafePath): SafeRoot {
-  // The link of our own descriptor: nobody else can put something else there.
+  // The link of our own descriptor: nobody else can replace it.
   const own = openSync(`/proc/self/fd/${fd}`, pathOnly | constants.O_DIRECTORY);
   return new SafeRoot(new OwnedFd(own, description));
 }

@@ -8,7 +8,7 @@ import {
 } from "@virtkit/host-primitives/safe-path";
 import { NodeAgentError } from "../node-agent-error.ts";
 
-/** Whom what belongs to. */
+/** The new owner. */
 export interface Ownership {
   readonly path: string;
   readonly types: readonly FileType[];
@@ -17,9 +17,9 @@ export interface Ownership {
 }
 
 /**
- * Makes a user the owner of what a path of the sandbox names, if it is of one of the types. A device
- * node that is the node's own, mounted into the sandbox, is not given away: it would be so for everybody
- * on the node. Where all may use it nothing is needed.
+ * Makes a user the owner of what a path in the sandbox names, if it has one of the types. A device node of the node
+ * itself, mounted into the sandbox, is not handed over: it would be for everybody on the node. If everybody may use
+ * it, nothing is needed.
  */
 export function ownEntry(root: SafeRoot, { path, types, uid, gid }: Ownership): void {
   using entry = root.resolve(path, types);
@@ -27,7 +27,7 @@ export function ownEntry(root: SafeRoot, { path, types, uid, gid }: Ownership): 
   if (status.uid === uid && status.gid === gid) return;
   if (isDevice(entry) && isOfNode(path, status)) {
     if ((status.mode & 0o006) === 0o006) return;
-    const message = `${path} in the sandbox is the node's own; make a device node in the sandbox, or let everybody use it (mode 0666)`;
+    const message = `${path} in the sandbox belongs to the node; create a device node in the sandbox, or let everybody use it (mode 0666)`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path });
   }
   entry.chown(uid, gid);
@@ -37,7 +37,7 @@ function isDevice({ type }: SafePath): boolean {
   return type === "char" || type === "block";
 }
 
-/** Whether the node itself has the very same inode at this path. */
+/** Whether the node itself has the same inode at this path. */
 function isOfNode(path: string, { inode, fileSystem }: FileStatus): boolean {
   using node = openRoot("/");
   try {

@@ -37,7 +37,7 @@ function withoutNetwork(change: (vmi: VirtualMachineInstance) => void = () => {}
   });
 }
 
-test("a guest without anything gets the hypervisor's device, if it is there", () => {
+test("a minimal guest gets the hypervisor's device, if it exists", () => {
   expect(plan(withoutNetwork())).toEqual(["give /dev/kvm to 107:107"]);
   expect(plan(withoutNetwork(), { entries: {} })).toEqual([]);
   expect(() => plan(withoutNetwork(), { entries: {} }, hardware)).toThrow(
@@ -48,7 +48,7 @@ test("a guest without anything gets the hypervisor's device, if it is there", ()
   );
 });
 
-test("a network needs TUN, and vhost where guests are not emulated", () => {
+test("a network needs TUN, and vhost if guests are not emulated", () => {
   const kvm = "give /dev/kvm to 107:107";
   const wired = ["give /dev/net/tun to 107:107", "wire the Pod's network to the guest"];
   expect(plan(sampleVmi())).toEqual([kvm, ...wired]);
@@ -60,7 +60,7 @@ test("a network needs TUN, and vhost where guests are not emulated", () => {
   expect(() => plan(sampleVmi(), { entries: { "/dev/kvm": "char" } })).toThrow(/net\/tun/);
 });
 
-test("container disks are mounted by their place among the volumes", () => {
+test("container disks are mounted by their position among the volumes", () => {
   const vmi = sampleVmi([
     { name: "data", emptyDisk: { capacity: "1Gi" } },
     { name: "root", containerDisk: { image: "x" } },
@@ -74,7 +74,7 @@ test("container disks are mounted by their place among the volumes", () => {
   );
 });
 
-test("kernel and initial RAM disk are mounted into a directory of their own", () => {
+test("kernel and initial RAM disk are mounted into their own directory", () => {
   const vmi = withoutNetwork(({ spec }) => {
     const container = { image: "x", kernelPath: "/boot/k", initrdPath: "/boot/i" };
     spec.domain.firmware = { kernelBoot: { container } };
@@ -88,7 +88,7 @@ test("kernel and initial RAM disk are mounted into a directory of their own", ()
   expect(() => plan(vmi, { kernelBoot: { kernel: "/k" } })).toThrow(/kernel-boot/);
 });
 
-test("with image volumes the launcher gets the directory that its disks are mounted in", () => {
+test("with image volumes, the launcher gets the directory for its disks", () => {
   const vmi = sampleVmi([{ name: "root", containerDisk: { image: "x" } }]);
   const images = { root: { path: "/disk/a.img", format: "raw", virtualSize: 1n } } as const;
   const directory = "make directory /var/run/kubevirt/container-disks of 107:107";
@@ -99,7 +99,7 @@ test("with image volumes the launcher gets the directory that its disks are moun
   expect(plan(vmi, { images })).not.toContain(directory);
 });
 
-test("a host disk is made where that is asked for, and one that is there keeps its owner", () => {
+test("creates a host disk on request, and keeps the owner of an existing one", () => {
   const directory = "/var/run/kubevirt-private/vmi-disks/data";
   const disk = (type: string) =>
     withoutNetwork((vmi) => {
@@ -122,7 +122,7 @@ test("a host disk is made where that is asked for, and one that is there keeps i
   expect(plan(disk("Disk"))).toEqual([kvm]);
 });
 
-test("an image is made on a claim with a file system, and a claim that is a device is the launcher's", () => {
+test("creates an image on a claim with a file system, and gives a block claim to the launcher", () => {
   const claim = (volumeMode: string) =>
     withoutNetwork((vmi) => {
       vmi.spec.volumes = [{ name: "data", persistentVolumeClaim: { claimName: "c" } }];
@@ -139,7 +139,7 @@ test("an image is made on a claim with a file system, and a claim that is a devi
   expect(() => plan(claim("Block"))).toThrow(/\/dev\/data/);
 });
 
-test("VSOCK, memory encryption, VFIO groups and shared directories are handed out", () => {
+test("hands out VSOCK, memory encryption, VFIO groups and shared directories", () => {
   const vmi = withoutNetwork(({ spec }) => {
     spec.domain.devices.autoattachVSOCK = true;
     spec.domain.devices.filesystems = [{ name: "share", virtiofs: {} }];
@@ -156,7 +156,31 @@ test("VSOCK, memory encryption, VFIO groups and shared directories are handed ou
   ]);
 });
 
-test("memory is locked once for the guest and once more for each further device", () => {
+test.each([
+  ["/dev/kvm", /spec\.domain needs it; load kvm_intel .* or allow emulation \(useEmulation\)$/],
+  ["/dev/net/tun", /interfaces needs it; load tun on the node \(modprobe tun\)/],
+  ["/dev/vhost-net", /interfaces needs it; load vhost_net .*useEmulation/],
+  [
+    "/dev/vhost-vsock",
+    /autoattachVSOCK needs it; load vhost_vsock on the node \(modprobe vhost_vsock\), or use a kernel with CONFIG_VHOST_VSOCK, .*gate VSOCK.*; emulation does not help$/,
+  ],
+  ["/dev/sev", /launchSecurity needs it; use a node whose CPU .*; emulation does not help$/],
+] as const)("the error for a sandbox without %s says how to add it", (path, advice) => {
+  const vmi = sampleVmi([], ({ spec }) => {
+    spec.domain.devices.autoattachVSOCK = true;
+    spec.domain.launchSecurity = { sev: {} };
+  });
+  const { [path]: _, ...entries } = allDevices;
+  expect(() => plan(vmi, { entries }, hardware)).toThrow(
+    expect.objectContaining({
+      code: "AGENT_SANDBOX",
+      path,
+      message: expect.stringMatching(advice),
+    }),
+  );
+});
+
+test("memory is locked once for the guest and once for each additional device", () => {
   const bytes = (devices: number): bigint => {
     const vmi = withoutNetwork(({ spec }) => {
       spec.domain.memory = { guest: "64Mi" };
@@ -173,7 +197,7 @@ test("memory is locked once for the guest and once more for each further device"
   expect(bytes(3) - bytes(1)).toBe(2n * (64n << 20n));
 });
 
-test("where devices are the agent's to limit the VMI's own are allowed besides the usual ones", () => {
+test("if the agent limits devices, the VMI's own are allowed in addition to the usual ones", () => {
   const own = { type: "c", major: 10, minor: 232, permissions: "rwm", allow: true } as const;
   const steps = planPreparation(
     withoutNetwork(),
@@ -188,7 +212,7 @@ test("where devices are the agent's to limit the VMI's own are allowed besides t
   expect(new Set(pairs).size).toBe(pairs.length);
 });
 
-test("sockets are handed over where there is somebody to take them, and a guest to serve", () => {
+test("sockets are handed over if there is a receiver and a guest to serve", () => {
   const options = { config: emulation, handsOver: true };
   const facts = { ...noFacts, entries: allDevices };
   const last = (vmi: VirtualMachineInstance) => planPreparation(vmi, facts, options).at(-1)?.kind;
@@ -196,7 +220,7 @@ test("sockets are handed over where there is somebody to take them, and a guest 
   expect(last(withoutNetwork())).toBe("own");
 });
 
-test("a plan is plain data, and no two steps have one id", () => {
+test("a plan is plain data, and step IDs are unique", () => {
   const vmi = sampleVmi([
     { name: "a", hostDisk: { path: "/a", type: "DiskOrCreate", capacity: "1Mi" } },
     { name: "b", hostDisk: { path: "/b", type: "DiskOrCreate", capacity: "1Mi" } },
@@ -217,7 +241,7 @@ test.each([
   { spec: { domain: { devices: { interfaces: 1 } } } },
   { spec: { domain: { devices: {} }, volumes: [null] } },
   { spec: { domain: { devices: { filesystems: "x" } } } },
-])("%j is refused with the field", (vmi) => {
+])("%j is rejected with the field", (vmi) => {
   expect(() => planPreparation(vmi as never, noFacts, { config: emulation })).toThrow(
     expect.objectContaining({ code: "AGENT_VMI_INVALID", path: expect.any(String) }),
   );

@@ -129,13 +129,13 @@ function deviceSteps(
   { entries }: PreparationFacts,
   { config, owner }: PlanSettings,
 ): PreparationStep[] {
-  return wantedDevices(vmi, config).flatMap(({ path, type, optional, because }) => {
+  return wantedDevices(vmi, config).flatMap(({ path, type, optional, ...why }) => {
     if (entries[path] === type) {
       return [{ kind: "own", id: `device${path}`, path, types: [type], ...owner }];
     }
     if (optional) return [];
     const found = entries[path] === undefined ? "does not exist" : `is a ${entries[path]}`;
-    const message = `${path} ${found} in the sandbox, and ${because} needs it; give the Pod this device, or allow emulation (useEmulation) where it is the hypervisor's`;
+    const message = `${path} ${found} in the sandbox, and ${why.because} needs it; ${why.otherwise}`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path });
   });
 }

@@ -19,11 +19,11 @@ export interface PreparedPod {
   readonly vmiUid: string;
   /** First process of the sandbox. */
   readonly process: ProcessIdentity;
-  /** Identity of the network namespace, as `net:[4026531840]`. */
+  /** Identity of the network namespace, such as `net:[4026531840]`. */
   readonly network: string;
 }
 
-/** A step and how far it is. `undoing`: whoever finds it goes on with that. */
+/** A step and its progress. `undoing`: whoever finds it continues with that. */
 export interface StepRecord {
   readonly step: PreparationStep;
   readonly state: StepState;
@@ -32,9 +32,9 @@ export interface StepRecord {
 const version = 1;
 
 /**
- * All that was done for one Pod, on disk before it was done: a directory with the Pod's identity, the
- * write-ahead journal of the steps and that of its network. It survives the agent and the host, and goes
- * when everything is undone.
+ * Everything that was done for one Pod, on disk before it was done: a directory with the Pod's identity, the
+ * write-ahead journal of the steps, and that of its network. It survives the agent and the host, and goes when
+ * everything is undone.
  */
 export class PodJournal implements Disposable {
   readonly directory: string;
@@ -49,13 +49,13 @@ export class PodJournal implements Disposable {
     this.network = openJournal(this.directory, podUid);
   }
 
-  /** Whose it is; undefined where nothing was begun. Throws `AGENT_JOURNAL` where that cannot be read. */
+  /** Whose it is; undefined if nothing was begun. Throws `AGENT_JOURNAL` if that cannot be read. */
   pod(): PreparedPod | undefined {
     try {
       return readPod(readFileSync(this.#podFile, "utf8"), this.#podUid);
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      const message = `${this.#podFile} does not say whose preparation this is; look at the Pod's mounts and network by hand, then remove ${this.directory}`;
+      const message = `${this.#podFile} does not say which Pod was prepared; check the Pod's mounts and network by hand, then remove ${this.directory}`;
       throw new NodeAgentError("AGENT_JOURNAL", message, { path: this.#podFile, cause });
     }
   }

@@ -3,15 +3,15 @@ import type { DeviceRule } from "@virtkit/host-primitives/device-rules";
 import type { FileType } from "@virtkit/host-primitives/safe-path";
 import type { SelinuxState } from "@virtkit/host-primitives/selinux";
 
-/** An image that was found in a container. */
+/** An image found in a container. */
 export interface FoundImage extends ImageInfo {
   /** Path below the container's root, after links. */
   readonly path: string;
 }
 
-/** What must be known of a sandbox to plan its preparation. Plain data. */
+/** What must be known about a sandbox to plan its preparation. Plain data. */
 export interface PreparationFacts {
-  /** What is at the paths that {@link pathsToLookAt} names; those with nothing there are left out. */
+  /** What is at the paths named by `pathsToLookAt`; missing ones are left out. */
   readonly entries: Readonly<Record<string, FileType>>;
   /** Names in `/dev/vfio`. */
   readonly vfio: readonly string[];
@@ -19,14 +19,14 @@ export interface PreparationFacts {
   readonly images: Readonly<Record<string, FoundImage>>;
   /** Paths in the kernel boot container, after links. */
   readonly kernelBoot: Readonly<Partial<Record<"kernel" | "initrd", string>>>;
-  /** Whether the sandbox has such images as volumes of its own. */
+  /** Whether the sandbox has such images as its own volumes. */
   readonly imageVolumes: boolean;
   readonly selinux: SelinuxState;
-  /** What the sandbox's devices need; absent where their use is not the agent's to limit. */
+  /** What the sandbox's devices need; absent if the agent does not limit their use. */
   readonly deviceRules?: readonly DeviceRule[];
 }
 
-/** The facts of a sandbox that has nothing in it. */
+/** The facts of an empty sandbox. */
 export const noFacts: PreparationFacts = {
   entries: {},
   vfio: [],

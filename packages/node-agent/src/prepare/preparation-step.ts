@@ -4,11 +4,11 @@ import type { FileType } from "@virtkit/host-primitives/safe-path";
 import type { SelinuxContext } from "@virtkit/host-primitives/selinux";
 
 /**
- * One thing that is done to a sandbox before its guest starts. Plain data: printable, comparable, and
- * kept in the journal. Paths are as the sandbox sees them.
+ * One thing that is done to a sandbox before its guest starts. Plain data: printable, comparable, and kept in the
+ * journal. Paths are as the sandbox sees them.
  */
 export type PreparationStep = { readonly id: string } & (
-  | /** A directory for what is mounted next. Goes when it is empty again. */
+  | /** A directory for the next mounts. Removed when it is empty again. */
   {
       readonly kind: "directory";
       readonly path: string;
@@ -16,7 +16,7 @@ export type PreparationStep = { readonly id: string } & (
       /** Default: root. */
       readonly owner?: { readonly uid: number; readonly gid: number };
     }
-  /** A file of a container is mounted, read-only, where the launcher expects it. */
+  /** Mounts a container's file, read-only, where the launcher expects it. */
   | {
       readonly kind: "bind";
       /** Name of the volume, or undefined for the kernel boot container. */
@@ -24,12 +24,12 @@ export type PreparationStep = { readonly id: string } & (
       /** Path below the container's root, without links. */
       readonly source: string;
       readonly target: string;
-      /** An image is looked at once more when it is opened to be mounted; a kernel is not one. */
+      /** An image is checked once more when it is opened for the mount; a kernel is not an image. */
       readonly image: boolean;
     }
-  /** The Pod's network becomes the guest's. It has a journal of its own. */
+  /** Connects the Pod's network to the guest. It has its own journal. */
   | { readonly kind: "network" }
-  /** The launcher's user becomes the owner of what is the sandbox's own. Goes with the Pod. */
+  /** Makes the launcher's user the owner of something in the sandbox. Goes with the Pod. */
   | {
       readonly kind: "own";
       readonly path: string;
@@ -38,18 +38,18 @@ export type PreparationStep = { readonly id: string } & (
       readonly gid: number;
     }
   | { readonly kind: "mode"; readonly path: string; readonly mode: number }
-  /** An image is made unless it is there. Never removed: it holds what the guest wrote. */
+  /** Creates an image unless it exists. Never removed: it holds what the guest wrote. */
   | { readonly kind: "hostDisk"; readonly disk: Omit<HostDiskStep, "size">; readonly bytes: string }
   | { readonly kind: "label"; readonly path: string; readonly context: SelinuxContext }
-  /** Only these devices can be used in the sandbox. Goes with its cgroup. */
+  /** Limits the sandbox to these devices. Goes with its cgroup. */
   | { readonly kind: "devices"; readonly rules: readonly DeviceRule[] }
   /** Memory that the sandbox's processes may lock, in bytes. Goes with them. */
   | { readonly kind: "memlock"; readonly bytes: string }
-  /** Sockets of the guest's DHCP and router are opened and handed to the launcher, each time anew. */
+  /** Opens the sockets of the guest's DHCP and router, and hands them to the launcher, each time again. */
   | { readonly kind: "sockets" }
 );
 
-/** Whether a step is the network's: those come after all others. */
+/** Whether a step belongs to the network: those come after all others. */
 export function isNetworkStep({ kind }: PreparationStep): boolean {
   return kind === "network" || kind === "sockets";
 }

@@ -81,7 +81,7 @@ test("a sandbox is prepared, prepared again without a change, and torn down with
   expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(descriptors + 12);
 });
 
-test("a sandbox that is gone is torn down by forgetting it, and one that only is not known is not", async () => {
+test("tearing down a sandbox that is gone forgets it, but not one that is merely unknown", async () => {
   await using pod = await createPod(images);
   const options = { stateDirectory: pod.stateDirectory, config };
   const mine = (): string[] =>

@@ -21,25 +21,25 @@ import { type Progress, undoAll } from "./teardown.ts";
 
 /** What {@link prepare} works from. */
 export interface PrepareOptions extends Omit<PreparationOptions, "handsOver"> {
-  /** Directory of the agent's own, on a disk: what is kept there outlives the agent. */
+  /** The agent's own directory, on a disk: its contents outlive the agent. */
   readonly stateDirectory: string;
-  /** Gets the sockets of the guest's DHCP. Default: they are not opened. */
+  /** Receives the sockets of the guest's DHCP. Default: they are not opened. */
   readonly handOver?: SocketReceiver;
   readonly wiring?: Omit<WiringOptions, "signal">;
-  /** Told once when all but the network is done; what fails from then on is the network. */
+  /** Called once when everything but the network is done; later failures are those of the network. */
   readonly onPrepared?: () => void;
-  /** Told of each mark that the journal gets, and of each step that is carried out. */
+  /** Called for each mark in the journal and each step that is carried out. */
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What a prepared sandbox is like. */
+/** A prepared sandbox. */
 export interface Preparation {
-  /** The VMI as the launcher is to see it: with images on its claims. */
+  /** The VMI as the launcher should see it: with images on its claims. */
   readonly vmi: VirtualMachineInstance;
   readonly steps: readonly PreparationStep[];
   readonly facts: PreparationFacts;
-  /** The wiring that is in force, the latest plan last. */
+  /** The wiring in force, the latest plan last. */
   readonly networks: readonly NetworkPlan[];
   /** Links of the wired Pod. */
   readonly podLinks: PodLinks;
@@ -122,14 +122,13 @@ function wiringOf({ wiring = {}, signal }: PrepareOptions): WiringOptions {
   return { ...wiring, ...(signal ? { signal } : {}) };
 }
 
-/** Writes down whose preparation this is, or makes sure that it is the one that was begun. */
+/** Records whose preparation this is, or checks that it is the one that was begun. */
 function beginPod(vmi: VirtualMachineInstance, sandbox: Sandbox, journal: PodJournal): void {
   const { podUid, process, network } = sandbox;
   assertRunning(sandbox);
   const vmiUid = vmi.metadata?.uid;
   if (!vmiUid) {
-    const message =
-      "metadata.uid: the VMI has none; a sandbox is prepared for one VMI and no other";
+    const message = "metadata.uid: missing; a sandbox is prepared for exactly one VMI";
     throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: "metadata.uid" });
   }
   const pod: PreparedPod = {
@@ -143,7 +142,7 @@ function beginPod(vmi: VirtualMachineInstance, sandbox: Sandbox, journal: PodJou
   if (!begun || JSON.stringify(begun) === JSON.stringify(pod)) return;
   const other =
     begun.vmiUid === vmiUid ? `process ${begun.process.pid}` : `the VMI ${begun.vmiUid}`;
-  const message = `Pod ${podUid} was prepared for ${other}; tear it down before it is used for another`;
+  const message = `Pod ${podUid} was prepared for ${other}; tear it down before you use it for another`;
   throw new NodeAgentError("AGENT_JOURNAL", message, { path: journal.directory });
 }
 
@@ -155,7 +154,7 @@ async function inStep(
   try {
     await work();
   } catch (cause) {
-    // A sandbox that has ended meanwhile explains any failure, and nothing else does it as well.
+    // A sandbox that has ended meanwhile explains any failure better than anything else.
     assertRunning(sandbox);
     const why = cause instanceof Error ? cause.message : String(cause);
     const message = `step ${step.id} of Pod ${sandbox.podUid}: ${why}`;

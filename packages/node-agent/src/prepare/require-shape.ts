@@ -17,7 +17,7 @@ export function requireShape(vmi: VirtualMachineInstance): void {
   if (!vmi?.spec?.domain?.devices) {
     throw invalid(
       "spec.domain.devices",
-      "spec.domain.devices: there are none; give the VMI its defaults first",
+      "spec.domain.devices: missing; apply the VMI's defaults first",
     );
   }
 }

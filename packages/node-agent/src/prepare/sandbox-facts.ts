@@ -106,7 +106,7 @@ async function findImages(
   return { images, kernelBoot, imageVolumes: imageVolumes || kernel.isVolume };
 }
 
-/** A root that is open, for functions that take a path: this process reaches the same directory by it. */
+/** An open root, for functions that take a path: this process reaches the same directory through it. */
 export function rootPath({ fd }: SafeRoot): string {
   return `/proc/self/fd/${fd}`;
 }

@@ -7,7 +7,7 @@ import { oneAtATime } from "./one-at-a-time.ts";
 import { PodJournal, type PreparedPod } from "./pod-journal.ts";
 import type { PreparationStep } from "./preparation-step.ts";
 
-/** How far a preparation or its undoing is. */
+/** The progress of a preparation or its undoing. */
 export interface Progress {
   /** `begun`: it is in the journal; `carried-out`: done, and not yet in the journal. */
   readonly mark:
@@ -23,7 +23,7 @@ export interface Progress {
 
 /** What {@link teardown} works from. */
 export interface TeardownOptions {
-  /** As {@link prepare} had it. */
+  /** As in {@link prepare}. */
   readonly stateDirectory: string;
   /** Absent, or with a process that has ended: the sandbox is gone. */
   readonly sandbox?: Sandbox | undefined;
@@ -33,13 +33,11 @@ export interface TeardownOptions {
 }
 
 /**
- * Takes back what {@link prepare} did for a Pod, in reverse order, and removes its journal. After an
- * interruption the same call goes on; where nothing was prepared it does nothing.
- *
- * Of a sandbox that is gone there is nothing to take back but the journal: mounts, devices and limits
- * went with it. That it is gone must be proven by its process; a caller who only does not know the
- * sandbox gets `AGENT_SANDBOX`, and nothing is forgotten. A network namespace that outlived the process
- * and is given with the sandbox is unwired.
+ * Undoes what {@link prepare} did for a Pod, in reverse order, and removes its journal. After an interruption the
+ * same call continues; if nothing was prepared, it does nothing. For a sandbox that is gone only the journal is
+ * removed: mounts, devices and limits went with it. Its process must prove that it is gone; a caller who merely
+ * does not know the sandbox gets `AGENT_SANDBOX`, and nothing is forgotten. A network namespace that outlived the
+ * process and is passed with the sandbox is unwired.
  */
 export async function teardown(podUid: string, options: TeardownOptions): Promise<void> {
   await oneAtATime(`${options.stateDirectory}/${podUid}`, async () => {
@@ -49,7 +47,7 @@ export async function teardown(podUid: string, options: TeardownOptions): Promis
     const { sandbox, signal, wiring = {} } = options;
     const ended = hasEnded(pod.process);
     if (!ended) assertSandboxOf(pod, sandbox);
-    // Another one's namespace is none of ours; the one that was wired may have outlived its process.
+    // Another namespace is not ours; the wired one may have outlived its process.
     if (sandbox && sandbox.network.identity() === pod.network) {
       const context = { sandbox, journal, wiring: { ...wiring, ...(signal ? { signal } : {}) } };
       await undoAll(context, options, ended);
@@ -60,12 +58,12 @@ export async function teardown(podUid: string, options: TeardownOptions): Promis
 
 function assertSandboxOf({ podUid, process, network }: PreparedPod, sandbox?: Sandbox): void {
   if (!sandbox) {
-    const message = `the sandbox of Pod ${podUid} still runs (process ${process.pid}); open it by that pid and give it, or end the process first`;
+    const message = `the sandbox of Pod ${podUid} still runs (process ${process.pid}); open it by that pid and pass it, or end the process first`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: "sandbox" });
   }
   const same = sandbox.process.pid === process.pid && sandbox.network.identity() === network;
   if (same && sandbox.podUid === podUid) return;
-  const message = `the sandbox that was given (Pod ${sandbox.podUid}, process ${sandbox.process.pid}) is not that of Pod ${podUid}, which is process ${process.pid}; give that one`;
+  const message = `the sandbox that was given (Pod ${sandbox.podUid}, process ${sandbox.process.pid}) is not that of Pod ${podUid}, which is process ${process.pid}; pass that one`;
   throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "sandbox" });
 }
 
@@ -80,7 +78,7 @@ export async function undoAll(
     signal?.throwIfAborted();
     journal.beginUndo(step);
     onProgress?.({ mark: "undoing", step });
-    // Its mounts and its files went with the process; a network namespace can stay.
+    // Its mounts and files went with the process; a network namespace can stay.
     if (!ended || step.kind === "network") await takeBack(step, context);
     onProgress?.({ mark: "undone", step });
     journal.forget(step);

@@ -11,6 +11,8 @@ export interface WantedDevice {
   readonly optional: boolean;
   /** The field that asks for it. */
   readonly because: string;
+  /** What to do if the sandbox does not have it. */
+  readonly otherwise: string;
 }
 
 /** The node of the hypervisor, as the launcher has it. */
@@ -29,27 +31,45 @@ export function wantedDevices(
 ): readonly WantedDevice[] {
   const { devices, launchSecurity } = vmi.spec.domain;
   const interfaces = devices.interfaces ?? [];
-  const char = (path: string, because: string, optional = false): WantedDevice => ({
-    path,
-    type: "char",
-    optional,
-    because,
-  });
+  const char = (
+    path: string,
+    because: string,
+    otherwise: string,
+    optional = false,
+  ): WantedDevice => ({ path, type: "char", optional, because, otherwise });
   const emulation = config.useEmulation;
-  const wanted = [char(hypervisorDevice(config), "spec.domain", emulation)];
+  const hypervisor = hypervisorDevice(config);
+  const wanted = [char(hypervisor, "spec.domain", hypervisorAdvice(hypervisor), emulation)];
   if (!emulation && interfaces.some(({ model }) => !model || model === "virtio")) {
-    wanted.push(char("/dev/vhost-net", "spec.domain.devices.interfaces"));
+    const advice = `${load("vhost_net", "VHOST_NET")}, or allow emulation (useEmulation), which does without it`;
+    wanted.push(char("/dev/vhost-net", "spec.domain.devices.interfaces", advice));
   }
   if (interfaces.length > 0 || devices.autoattachPodInterface !== false) {
-    wanted.push(char("/dev/net/tun", "spec.domain.devices.interfaces"));
+    wanted.push(char("/dev/net/tun", "spec.domain.devices.interfaces", load("tun", "TUN")));
   }
   if (devices.autoattachVSOCK) {
-    wanted.push(char("/dev/vhost-vsock", "spec.domain.devices.autoattachVSOCK"));
+    const advice = `${load("vhost_vsock", "VHOST_VSOCK")}, and enable the feature gate VSOCK, which offers it to Pods; emulation does not help`;
+    wanted.push(char("/dev/vhost-vsock", "spec.domain.devices.autoattachVSOCK", advice));
   }
   if (launchSecurity?.sev || launchSecurity?.snp) {
-    wanted.push(char("/dev/sev", "spec.domain.launchSecurity"));
+    const advice =
+      "use a node whose CPU and firmware have SEV turned on (kvm_amd with sev=1); emulation does not help";
+    wanted.push(char("/dev/sev", "spec.domain.launchSecurity", advice));
   }
   return [...wanted, ...blockClaims(vmi)];
+}
+
+function hypervisorAdvice(path: string): string {
+  const how =
+    path === "/dev/kvm"
+      ? "load kvm_intel or kvm_amd on the node (modprobe), turn virtualization on in its firmware"
+      : "use a node whose kernel has it";
+  return `${how}, or allow emulation (useEmulation)`;
+}
+
+/** What makes a kernel have a device that one of its modules brings. */
+function load(module: string, option: string): string {
+  return `load ${module} on the node (modprobe ${module}), or use a kernel with CONFIG_${option}`;
 }
 
 function blockClaims(vmi: VirtualMachineInstance): WantedDevice[] {
@@ -63,5 +83,6 @@ function blockClaims(vmi: VirtualMachineInstance): WantedDevice[] {
       type: "block",
       optional: false,
       because: `spec.volumes.${name}`,
+      otherwise: "give the Pod the claim as a block device (volumeDevices)",
     }));
 }

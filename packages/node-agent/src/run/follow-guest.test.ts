@@ -41,21 +41,21 @@ function stagesAfter(hasReadinessProbe: boolean, ...events: readonly Happened[])
   return readTrace(directory, uid).map(({ stage }) => stage);
 }
 
-test("a guest without a readiness probe is ready once it runs; its agent is another matter", () => {
+test("a guest without a readiness probe is ready once it runs, regardless of its agent", () => {
   const begun = ["domain-defined", "guest-running", "ready"];
   expect(stagesAfter(false, told({ agent: "disconnected" }))).toEqual(begun);
   expect(stagesAfter(false, told({}))).toEqual([...begun, "agent-connected"]);
   expect(stagesAfter(false, told({ state: "Paused" }))).toEqual(["agent-connected"]);
 });
 
-test("one with a readiness probe is ready once that passes, whatever its agent does", () => {
+test("a guest with a readiness probe is ready once the probe succeeds, whatever its agent does", () => {
   const pending = told({ probes: { readiness: { state: "pending" } } });
   const passing = told({ agent: "disconnected", probes: { readiness: { state: "passing" } } });
   expect(stagesAfter(true, pending)).not.toContain("ready");
   expect(stagesAfter(true, pending, passing)).toContain("ready");
 });
 
-test("where the kubelet makes the checks, the node does not say that a guest is ready", () => {
+test("if the kubelet runs the probes, the node does not report readiness", () => {
   const ready = { kind: "stage", stage: "ready", state: "done" } as const;
   expect(stagesAfter(true, told({}), ready)).not.toContain("ready");
   expect(stagesAfter(false, ready)).toEqual(["ready"]);
@@ -70,7 +70,7 @@ function lostClient(): LauncherClient {
   return { events } as unknown as LauncherClient;
 }
 
-test("a lost connection is made again after a moment, until the sandbox has ended; each loss is told", async () => {
+test("a lost connection is reopened after a moment, until the sandbox has ended, and each loss is reported", async () => {
   const clock = new ManualClock();
   const attempts: number[] = [];
   const told: unknown[] = [];
@@ -93,7 +93,7 @@ test("a lost connection is made again after a moment, until the sandbox has ende
   expect(told).toEqual([...once, ...once, ...once]);
 });
 
-test("the signal ends the wait for the next connection: none is made", async () => {
+test("the signal ends the wait for the next connection, and none is made", async () => {
   const clock = new ManualClock();
   const stop = new AbortController();
   let attempts = 0;

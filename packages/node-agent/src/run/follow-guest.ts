@@ -5,14 +5,14 @@ import { isLauncherError, type LauncherClient } from "@virtkit/launcher/client";
 import { noteStatus } from "../trace/note-status.ts";
 import type { Trace } from "../trace/trace.ts";
 
-/** What {@link followGuest} tells, and to whom. */
+/** What {@link followGuest} reports, and to whom. */
 export interface FollowOptions extends Observers {
   readonly trace: Trace;
-  /** Whether the VMI has a readiness probe, whoever makes its checks. */
+  /** Whether the VMI has a readiness probe, whoever runs it. */
   readonly hasReadinessProbe: boolean;
   readonly onEvent?: ((event: GuestEvent) => void) | undefined;
   readonly onStatus?: ((status: DomainStatus) => void) | undefined;
-  /** A new connection, once the old one is lost; undefined once the sandbox has ended. */
+  /** A new connection after the old one is lost; undefined once the sandbox has ended. */
   readonly reconnect: () => Promise<LauncherClient | undefined>;
   readonly clock?: Clock | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -20,7 +20,7 @@ export interface FollowOptions extends Observers {
 
 const retryInterval = 200;
 
-/** Reads a guest's events into its trace, over as many connections as it takes, until its sandbox ends. */
+/** Writes a guest's events to its trace, over as many connections as needed, until its sandbox ends. */
 export async function followGuest(first: LauncherClient, options: FollowOptions): Promise<void> {
   const { clock = realClock, signal } = options;
   let client: LauncherClient | undefined = first;
@@ -45,7 +45,7 @@ function take(event: GuestEvent, options: FollowOptions): void {
   if (event.kind === "status") onStatus?.(event.status);
 }
 
-/** Writes down what an event tells of the guest's way. */
+/** Records what an event says about the guest's handoffs. */
 export function noteEvent(
   event: GuestEvent,
   { trace, hasReadinessProbe }: Pick<FollowOptions, "trace" | "hasReadinessProbe">,
@@ -54,7 +54,7 @@ export function noteEvent(
   if (kind === "status") noteStatus(trace, event.status, { at, hasReadinessProbe });
   if (kind !== "stage") return;
   const { stage, state, message } = event;
-  // A launcher that makes no checks tells that its guest runs; the probe's word is in the status.
+  // A launcher that runs no probes reports that its guest runs; the probe's result is in the status.
   if (stage === "ready" && hasReadinessProbe) return;
   trace.note({ stage, state, at, ...(message === undefined ? {} : { message }) });
 }

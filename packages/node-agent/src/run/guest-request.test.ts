@@ -21,7 +21,7 @@ function withClaim(volumeMode: "Block" | "Filesystem") {
   return withHostDisks(withDefaults(known, {}));
 }
 
-test("what was seen of the sandbox is in the context, unless the environment says otherwise", () => {
+test("what was seen of the sandbox is in the context, unless the environment overrides it", () => {
   const seen = guestRequest({ vmi: withClaim("Block"), facts, podLinks }, {});
   expect(seen).toMatchObject({
     context: {

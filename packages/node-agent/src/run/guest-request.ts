@@ -11,9 +11,8 @@ import { hypervisorDevice } from "../prepare/wanted-devices.ts";
 import { stableUuid } from "../stable-uuid.ts";
 
 /**
- * A VMI with its defaults, those of its own claims apart. One that has a phase was admitted, and is not
- * changed; what would be drawn at random is the same each time, for the guest's firmware must not change
- * with a restart.
+ * A VMI with its defaults, except for those of its own claims. A VMI with a phase was admitted, and is not changed.
+ * Values that would be random are always the same, because the guest's firmware must not change with a restart.
  */
 export function withDefaults(
   vmi: VirtualMachineInstance,
@@ -25,9 +24,8 @@ export function withDefaults(
 }
 
 /**
- * What the launcher is asked for, but for the proof that it may run: the VMI as it was prepared, and the context,
- * in which what was seen of the sandbox stands where the environment says nothing else. Pure but for the
- * architecture of this host.
+ * The request to the launcher, without the proof that it may run: the prepared VMI and the context, with what was
+ * seen of the sandbox unless the environment overrides it. Pure, except for the architecture of this host.
  */
 export function guestRequest(
   { vmi, facts, podLinks }: Pick<Preparation, "vmi" | "facts" | "podLinks">,

@@ -4,7 +4,7 @@ import { type Preparation, type PrepareOptions, prepare } from "../prepare/prepa
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Trace } from "../trace/trace.ts";
 
-/** Does the work of a stage; notes that it waits, and then that it is done or why it failed. */
+/** Does the work of a stage; records that it waits, and then that it is done or why it failed. */
 export async function noted<T>(trace: Trace, stage: Stage, work: () => Promise<T>): Promise<T> {
   trace.note({ stage, state: "waiting" });
   const result = await failing(trace, stage, work);
@@ -12,7 +12,7 @@ export async function noted<T>(trace: Trace, stage: Stage, work: () => Promise<T
   return result;
 }
 
-/** Does a part of a stage; notes why the stage failed, if it does. */
+/** Does a part of a stage; records why the stage failed, if it does. */
 export async function failing<T>(trace: Trace, stage: Stage, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -22,7 +22,7 @@ export async function failing<T>(trace: Trace, stage: Stage, work: () => Promise
   }
 }
 
-/** Prepares a sandbox: two stages, of which the one that is under way is the one that fails. */
+/** Prepares a sandbox: two stages, of which the current one is the one that fails. */
 export async function prepareNoted(
   vmi: VirtualMachineInstance,
   sandbox: Sandbox,

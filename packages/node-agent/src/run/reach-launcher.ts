@@ -16,7 +16,7 @@ import { NodeAgentError } from "../node-agent-error.ts";
 import type { SocketReceiver } from "../prepare/guest-network.ts";
 import { assertRunning, type Sandbox } from "../sandbox/sandbox.ts";
 
-/** How a launcher is reached. */
+/** How to reach a launcher. */
 export interface ReachOptions {
   readonly names?: Names;
   /** Milliseconds until the launcher must be ready. Default 60,000. */
@@ -25,14 +25,14 @@ export interface ReachOptions {
   readonly signal?: AbortSignal;
 }
 
-/** How often a launcher that is not ready yet is looked at. */
+/** How often a launcher that is not ready yet is checked. */
 const lookInterval = 25;
 
 /**
  * Waits until a sandbox's launcher is ready, which it says by the name of its socket, and connects to
  * it. The socket is found inside the sandbox's root and never through a link.
  *
- * @throws NodeAgentError `AGENT_TIMEOUT` where it does not become ready, `AGENT_SANDBOX_GONE` where it
+ * @throws NodeAgentError `AGENT_TIMEOUT` if it does not become ready, `AGENT_SANDBOX_GONE` where it
  *   ends, `AGENT_LAUNCHER` where it is another VMI's; LauncherError where it does not answer.
  */
 export async function reachLauncher(
@@ -48,7 +48,7 @@ export async function reachLauncher(
   const patience = { clock, interval: lookInterval, timeout: readyTimeout, signal };
   const client = await until(attempt, patience);
   if (client) return await assertLauncherOf(vmi, client);
-  const message = `the launcher of Pod ${sandbox.podUid} is not ready after ${readyTimeout} ms: nobody answers on ${path}; look at its log, or end its process`;
+  const message = `the launcher of Pod ${sandbox.podUid} is not ready after ${readyTimeout} ms: nobody answers on ${path}; read its log, or end its process`;
   throw new NodeAgentError("AGENT_TIMEOUT", message, { path });
 }
 
@@ -68,7 +68,7 @@ async function tryConnect(
   try {
     return await connectLauncher({ dial: dialSafely(socket), ...(signal ? { signal } : {}) });
   } catch (error) {
-    // Nobody listens: one who ended has left it, and the next one is not ready yet.
+    // Nobody listens: an ended launcher has left it, and the next one is not ready yet.
     if (isLauncherError(error) && error.code === "LAUNCHER_CONNECT") return undefined;
     throw error;
   }
@@ -81,7 +81,7 @@ async function assertLauncherOf(
   try {
     const info = await client.info();
     if (info.vmi.uid === metadata?.uid) return client;
-    const message = `the launcher in this sandbox is for the VMI ${info.vmi.uid}, not for ${metadata?.uid}; give each VMI a sandbox of its own`;
+    const message = `the launcher in this sandbox is for the VMI ${info.vmi.uid}, not for ${metadata?.uid}; give each VMI its own sandbox`;
     throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "metadata.uid" });
   } catch (error) {
     await client.close();
@@ -89,7 +89,7 @@ async function assertLauncherOf(
   }
 }
 
-/** A launcher as the one that gets the sockets on which it answers its guest's DHCP. */
+/** A launcher as the receiver of the sockets on which it answers its guest's DHCP. */
 export function socketReceiver(
   vmi: VirtualMachineInstance,
   sandbox: Sandbox,
@@ -121,7 +121,7 @@ function guestHostname({ spec, metadata }: VirtualMachineInstance): string {
   return spec.hostname || label.slice(0, 63);
 }
 
-/** The Pod's name servers; the defaults where its file is missing or is no plain file. */
+/** The Pod's name servers; the defaults if its file is missing or not a regular file. */
 function resolvConfOf({ root }: Sandbox): ResolvConf {
   try {
     using file = root.resolve("/etc/resolv.conf", "file");

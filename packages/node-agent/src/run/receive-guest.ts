@@ -23,8 +23,8 @@ export interface ReceivingSandbox {
 }
 
 /**
- * Makes a sandbox ready for a guest that comes from another one: everything that `runGuest` does before the
- * claim. The network is wired as the source's was, with the MAC that the VMI names. Nothing is claimed or run.
+ * Makes a sandbox ready for a guest from another one: everything that `runGuest` does before the claim. The network
+ * is wired like the source's, with the MAC in the VMI. Nothing is claimed or run.
  */
 export async function receiveGuest(
   given: VirtualMachineInstance,

@@ -80,7 +80,7 @@ test("a guest is run, followed over a lost connection, found again, stopped, and
     launcher.become({ agent: "connected" });
     await until("the guest is followed again", () => timeline().includes("agent-connected"));
 
-    // An agent that starts anew finds all as it is.
+    // An agent that starts over finds all as it is.
     await using again = await runGuest(vmi, sandbox, { stateDirectory, environment });
     expect(again.mayRun.grant.epoch).toBe(1);
     expect(launcher.handedOver).toHaveLength(1);
@@ -128,7 +128,7 @@ test("a second sandbox does not get the guest while the first one runs", async (
   expect(later.mayRun.grant).toMatchObject({ podUid: second.podUid, epoch: 2 });
 });
 
-test("a launcher that does not answer is no proof that its guest has ended", async () => {
+test("a launcher that does not answer does not prove that its guest has ended", async () => {
   await using pod = await createPod({ "root/disk/disk.img": "image" });
   const { stateDirectory, podUid } = pod;
   using sandbox = open(pod);
@@ -155,7 +155,7 @@ function whyNot(stateDirectory: string): readonly [stage: string | undefined, re
   return [open?.stage, open?.reason ?? ""];
 }
 
-test("a launcher that is not ready, or another's, is what a start failed at", async () => {
+test("a start fails at a launcher that is not ready or belongs to another VMI", async () => {
   await using pod = await createPod({ "root/disk/disk.img": "image" });
   const { stateDirectory } = pod;
   using sandbox = open(pod);

@@ -19,26 +19,26 @@ export interface RunGuestOptions
   extends Omit<PrepareOptions, "config" | "handOver" | "onPrepared">,
     Pick<ReachOptions, "names" | "readyTimeout" | "clock">,
     Observers {
-  /** Configuration of the cluster and facts of the node; what is seen of the sandbox is added. */
+  /** Configuration of the cluster and facts about the node; what is seen of the sandbox is added. */
   readonly environment?: Environment;
   /** Claims the run grant. Default: a {@link RunClaims} in the state directory. */
   readonly claim?: (vmi: VirtualMachineInstance, sandbox: Sandbox) => Promise<MayRun>;
   /** Default: the VMI's trace in the state directory. */
   readonly trace?: Trace;
-  /** The whole status, each time something of it has changed. */
+  /** Called with the whole status each time it changes. */
   readonly onStatus?: (status: DomainStatus) => void;
   readonly onEvent?: (event: GuestEvent) => void;
 }
 
-/** A guest that was started. Disposing of it ends the watch, not the guest. */
+/** A started guest. Disposing of it ends the watch, not the guest. */
 export type RunningGuest = AsyncDisposable & {
-  /** The connection that is used now; another one once that is lost. */
+  /** The current connection; another one after a loss. */
   readonly client: LauncherClient;
   readonly mayRun: MayRun;
   readonly preparation: Preparation;
   /** What the launcher answered when it had started the guest. */
   readonly status: DomainStatus;
-  /** Settles when the sandbox has ended, or the watch has; rejects where watching fails. */
+  /** Settles when the sandbox or the watch has ended; rejects if watching fails. */
   readonly ended: Promise<void>;
 };
 
@@ -73,14 +73,14 @@ export async function runGuest(
       config,
       handOver: socketReceiver(vmi, sandbox, client, options),
     });
-    // What the domain is made of; before the claim, which is not asked for in vain.
+    // Everything the domain is made of is collected before the claim, so that the claim is not wasted.
     const request = await failing(trace, "domain-defined", async () =>
       guestRequest(preparation, environment),
     );
     const claim = options.claim ?? claimIn(options.stateDirectory);
     // Last: from here on the guest may run, and nobody else may run it.
     const mayRun = await noted(trace, "claimed", () => claim(vmi, sandbox));
-    // Before the guest is asked for, so that the trace has the moment of each handoff.
+    // Before the guest is requested, so that the trace has the time of each handoff.
     const guest = watch(vmi, sandbox, { ...options, trace }, { client, mayRun, preparation });
     try {
       const status = await failing(trace, "guest-running", () =>
@@ -99,7 +99,7 @@ export async function runGuest(
 
 function uidOf({ metadata }: VirtualMachineInstance): string {
   if (metadata?.uid) return metadata.uid;
-  const message = "metadata.uid: the VMI has none; admit it first";
+  const message = "metadata.uid: missing; admit the VMI first";
   throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: "metadata.uid" });
 }
 
@@ -141,7 +141,7 @@ function watch(
     signal: stop.signal,
     hasReadinessProbe: vmi.spec.readinessProbe !== undefined,
   });
-  // Whoever wants to know awaits it; a watch that nobody awaits must not end the process.
+  // Interested callers await it; a watch that nobody awaits must not end the process.
   ended.catch((error: unknown) => {
     log?.error({ error: describeError(error) }, "the guest is no longer watched");
   });
@@ -154,7 +154,7 @@ function watch(
     async [Symbol.asyncDispose]() {
       signal?.removeEventListener("abort", end);
       end();
-      // Told above.
+      // Reported above.
       await ended.catch(() => {});
       await client.close();
     },

@@ -28,7 +28,7 @@ function guestWith(shutdown: (times: number) => Promise<"obeys" | "ignores">) {
   return { clock, calls, client };
 }
 
-test("a guest that shuts down when it is asked a second time is not killed", async () => {
+test("a guest that shuts down on the second request is not killed", async () => {
   const { clock, calls, client } = guestWith(async (times) => (times === 2 ? "obeys" : "ignores"));
   const stopped = shutDownOrKill(client, { gracePeriod: 30, clock });
   await clock.pass(30_000);
@@ -36,7 +36,7 @@ test("a guest that shuts down when it is asked a second time is not killed", asy
   expect(calls).toEqual(["shutdown at 0", "shutdown at 5000", "delete at 5100"]);
 });
 
-test("one that does not is killed when its grace period is over, and no sooner; that is told", async () => {
+test("a guest that does not shut down is killed when its grace period is over, not sooner, and that is reported", async () => {
   const { clock, calls, client } = guestWith(async () => "ignores");
   const told: unknown[] = [];
   const log = { ...silentLog, warn: (...line: unknown[]) => told.push(line) };
@@ -53,13 +53,13 @@ test("one that does not is killed when its grace period is over, and no sooner; 
   ]);
 });
 
-test("one without a grace period is killed at once and not asked", async () => {
+test("a guest without a grace period is killed at once, without a request", async () => {
   const { clock, calls, client } = guestWith(async () => "obeys");
   await shutDownOrKill(client, { gracePeriod: 0, clock });
   expect(calls).toEqual(["kill at 0", "delete at 0"]);
 });
 
-test("a guest that cannot be asked is asked again, and the log is told", async () => {
+test("a guest that cannot be asked is asked again, and the failure is logged", async () => {
   const { clock, calls, client } = guestWith(async (times) => {
     if (times === 1) throw new DomainManagerError("DOMAIN_LIBVIRT", "busy", { path: "shutdown" });
     return "obeys";

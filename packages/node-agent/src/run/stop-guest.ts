@@ -9,27 +9,25 @@ import { hasExited } from "../sandbox/process-identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type ReachOptions, reachLauncher } from "./reach-launcher.ts";
 
-/** How {@link stopGuest} goes about it. */
+/** How {@link stopGuest} works. */
 export interface StopGuestOptions
   extends Omit<TeardownOptions, "sandbox">,
     Pick<ReachOptions, "names" | "readyTimeout" | "clock">,
     Observers {
-  /** Seconds that the guest has to shut down; 0 kills it at once. Default: the VMI's, 30 where it says nothing. */
+  /** Seconds that the guest has to shut down; 0 kills it at once. Default: the VMI's, or 30. */
   readonly gracePeriod?: number;
 }
 
-/** How often a guest is asked to shut down: some ask to be asked twice. */
+/** How often a guest is asked to shut down: some react only to the second request. */
 const askInterval = 5_000;
 const lookInterval = 100;
 
 /**
- * Ends a guest: asks it to shut down, kills it when its time is over, has libvirt forget it, and takes
- * back what was prepared in its sandbox. What has ended, or never was, is fine: the call may be repeated
- * until it succeeds.
- *
- * A launcher that does not answer is no proof that its guest has ended: then the call rejects and the
- * sandbox stays prepared, unless the sandbox's first process is seen to have ended. The sandbox itself
- * is not ended: whoever made it does that.
+ * Ends a guest: asks it to shut down, kills it when its time is over, makes libvirt forget it, and undoes what was
+ * prepared in its sandbox. It is fine if it has ended or never existed: the call may be repeated until it succeeds.
+ * A launcher that does not answer does not prove that its guest has ended: then the call rejects and the sandbox
+ * stays prepared, unless the sandbox's first process is seen to have ended. The sandbox itself is not ended: its
+ * creator does that.
  */
 export async function stopGuest(
   vmi: VirtualMachineInstance,
@@ -40,7 +38,10 @@ export async function stopGuest(
   await teardown(sandbox.podUid, { ...options, sandbox });
 }
 
-/** The first half of {@link stopGuest}: nothing is taken back, for whoever then ends the sandbox itself. Writes nothing. */
+/**
+ * The first half of {@link stopGuest}: nothing is undone, for callers who then end the sandbox itself. Writes
+ * nothing.
+ */
 export async function endGuest(
   vmi: VirtualMachineInstance,
   sandbox: Sandbox,
@@ -66,7 +67,10 @@ export async function endGuest(
 /** How long a launcher that has closed its connections may take to end. */
 const endTimeout = 20_000;
 
-/** Whether a failure is that the sandbox has ended. A launcher ends after its guest, and its connections before it. */
+/**
+ * Whether a failure means that the sandbox has ended. A launcher ends after its guest, and its connections before
+ * it.
+ */
 async function hasEndedSoon(
   error: unknown,
   { process }: Sandbox,
@@ -77,13 +81,13 @@ async function hasEndedSoon(
   return (await until(() => hasExited(process), patience)) === true;
 }
 
-/** How long a guest has, and whom that is told. */
+/** How long a guest has, and whom to tell. */
 interface ShutDownOptions extends Observers, Pick<ReachOptions, "clock" | "signal"> {
   /** Seconds. */
   readonly gracePeriod: number;
 }
 
-/** Asks a guest to shut down, again and again, kills it when its time is over, and has libvirt forget it. */
+/** Asks a guest repeatedly to shut down, kills it when its time is over, and makes libvirt forget it. */
 export async function shutDownOrKill(
   client: Pick<LauncherClient, "status" | "shutdown" | "kill" | "delete">,
   { gracePeriod, clock = realClock, log = silentLog, metrics, signal }: ShutDownOptions,
@@ -101,14 +105,14 @@ export async function shutDownOrKill(
     return false;
   };
   if (!(await until(hasShutDown, { clock, interval: lookInterval, timeout, signal }))) {
-    log.warn({ gracePeriod }, "the guest has not shut down in its grace period and is killed");
+    log.warn({ gracePeriod }, "the guest did not shut down within its grace period and is killed");
     metrics?.count("guests_killed_after_grace");
     await client.kill();
   }
   await client.delete();
 }
 
-/** A guest that cannot be asked now is asked again, and killed in the end. */
+/** A guest that cannot be asked now is asked again, and finally killed. */
 async function ask(client: Pick<LauncherClient, "shutdown">, log: Log): Promise<void> {
   try {
     await client.shutdown();

@@ -5,7 +5,7 @@ import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { expect, test } from "vitest";
 import { hasEnded, hasExited, identityOf, isProcessIdentity } from "./process-identity.ts";
 
-test("a process that runs has not ended, and is no other", () => {
+test("a running process has not ended, and is not another one", () => {
   using self = ProcessHandle.open(process.pid);
   const identity = identityOf(self);
   expect(identity).toMatchObject({ pid: process.pid, startTime: expect.stringMatching(/^\d+$/) });
@@ -15,7 +15,7 @@ test("a process that runs has not ended, and is no other", () => {
   expect(hasEnded({ ...identity, bootId: "another" })).toBe(true);
 });
 
-test("a process that was reaped has ended", async () => {
+test("a reaped process has ended", async () => {
   const child = spawn("sleep", ["1000"], { stdio: "ignore" });
   await once(child, "spawn");
   using handle = ProcessHandle.open(child.pid ?? 0);
@@ -26,8 +26,8 @@ test("a process that was reaped has ended", async () => {
   expect(hasExited(handle)).toBe(true);
 });
 
-test("a process that has exited and waits to be reaped has ended", async () => {
-  // Its parent becomes a program that knows nothing of children.
+test("an exited process that waits to be reaped has ended", async () => {
+  // Its parent becomes a program that knows nothing about children.
   const parent = spawn("sh", ["-c", "sleep 1000 & echo $!; exec sleep 1000"], {
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -53,6 +53,6 @@ test.each([
   { pid: 1, startTime: 1, bootId: "b" },
   { pid: 1, startTime: "-1", bootId: "b" },
   { pid: 1, startTime: "1", bootId: "" },
-])("%j is no identity", (value) => {
+])("%j is not an identity", (value) => {
   expect(isProcessIdentity(value)).toBe(false);
 });

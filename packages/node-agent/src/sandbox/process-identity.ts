@@ -3,10 +3,12 @@ import { isHostError } from "@virtkit/host-primitives";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "../node-agent-error.ts";
 
-/** A process for all time: no other one, of this boot or another, has the same three. Plain data. */
+/**
+ * Identifies a process for all time: no other one, in this boot or another, has the same three values. Plain data.
+ */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Clock ticks from the host's start to the process's, as `/proc/<pid>/stat` has it. */
+  /** Clock ticks from the host's start to the process's, as in `/proc/<pid>/stat`. */
   readonly startTime: string;
   readonly bootId: string;
 }
@@ -16,7 +18,7 @@ export function currentBootId(file = "/proc/sys/kernel/random/boot_id"): string 
   return readFileSync(file, "utf8").trim();
 }
 
-/** The identity of an open process. Throws `HOST_PROCESS_GONE` where it has ended and was reaped. */
+/** The identity of an open process. Throws `HOST_PROCESS_GONE` if it has ended and was reaped. */
 export function identityOf(
   process: ProcessHandle,
   bootId: string = currentBootId(),
@@ -24,7 +26,7 @@ export function identityOf(
   return { pid: process.pid, startTime: readStat(process).startTime, bootId };
 }
 
-/** Whether an open process has exited; one that only waits to be reaped has. */
+/** Whether an open process has exited, including one that only waits to be reaped. */
 export function hasExited(process: ProcessHandle): boolean {
   try {
     return readStat(process).exited;
@@ -35,9 +37,9 @@ export function hasExited(process: ProcessHandle): boolean {
 }
 
 /**
- * Whether a process is proven to have ended: the host has booted since, nobody has its pid, the one
- * who has it started at another time, or it has exited and only waits to be reaped. Whatever cannot be
- * told is no proof and throws. The first process of a pid namespace exits after all others in it.
+ * Whether a process is proven to have ended: the host has rebooted, nobody has its pid, the process with its pid
+ * started at another time, or it has exited and only waits to be reaped. Throws if that cannot be determined, which
+ * is not proof. The first process of a pid namespace exits after all others in it.
  */
 export function hasEnded(
   { pid, startTime, bootId }: ProcessIdentity,
@@ -67,7 +69,7 @@ export function isProcessIdentity(value: unknown): value is ProcessIdentity {
   );
 }
 
-/** Places of the fields after the program's name, which is in parentheses and may contain any byte. */
+/** Positions of the fields after the program's name, which is in parentheses and may contain any byte. */
 const fields = { state: 0, threads: 17, startTime: 19 } as const;
 
 function readStat(process: ProcessHandle): { startTime: string; exited: boolean } {
@@ -77,9 +79,9 @@ function readStat(process: ProcessHandle): { startTime: string; exited: boolean 
     (place) => rest[place] ?? "",
   );
   if (startTime === undefined || !/^\d+$/.test(startTime)) {
-    const message = `/proc/${process.pid}/stat has no start time; is /proc of this kernel mounted?`;
+    const message = `/proc/${process.pid}/stat has no start time; is /proc mounted?`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: `/proc/${process.pid}/stat` });
   }
-  // A first thread that has ended is shown as a zombie while others of the process still run.
+  // A first thread that has ended appears as a zombie while other threads of the process still run.
   return { startTime, exited: /^[ZX]$/.test(state ?? "") && Number(threads) <= 1 };
 }

@@ -7,7 +7,7 @@ import { checkUid } from "../check-uid.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { hasExited } from "./process-identity.ts";
 
-/** The root file system of a container that holds a disk or a kernel. */
+/** The root file system of a container with a disk or a kernel. */
 export interface ContainerRoot {
   readonly root: SafeRoot;
   /** The mount namespace that the root is in. Default: this process's. */
@@ -15,26 +15,23 @@ export interface ContainerRoot {
 }
 
 /**
- * Where a guest runs: a Pod's compute container, or what stands for one. Everything in it is reached
- * through handles that are open, never by a path or a pid that may mean something else by now.
+ * Where a guest runs: a Pod's compute container, or its replacement. Everything in it is reached through open
+ * handles, never by a path or a pid that may refer to something else by now.
  */
 export interface Sandbox {
-  /** Key of all that is kept about it. */
+  /** Key of everything that is stored about it. */
   readonly podUid: string;
-  /** Its first process: when it has ended, all of the sandbox has. */
+  /** Its first process: when it has ended, the whole sandbox has. */
   readonly process: ProcessHandle;
   /** Root as that process sees it. */
   readonly root: SafeRoot;
   readonly mounts: Namespace;
   readonly network: Namespace;
-  /**
-   * The cgroup whose access to devices is the node agent's to limit. Absent where a container runtime
-   * has done that.
-   */
+  /** The cgroup whose access to devices the node agent limits. Absent if a container runtime does that. */
   readonly cgroup?: Cgroup;
   /**
-   * Roots of container disks, by the name of the volume. Those that the sandbox has as image volumes are
-   * found in it, and need not be here.
+   * Roots of container disks, by volume name. Those that the sandbox has as image volumes are found in it, and need
+   * not be here.
    */
   readonly containers: Readonly<Record<string, ContainerRoot>>;
   /** Root of the container with kernel and initial RAM disk, unless that is an image volume. */
@@ -97,12 +94,12 @@ export function openSandbox(place: SandboxPlace): Sandbox & Disposable {
   }
 }
 
-/** Throws `AGENT_SANDBOX_GONE` where the sandbox's first process has exited. */
+/** Throws `AGENT_SANDBOX_GONE` if the sandbox's first process has exited. */
 export function assertRunning({ podUid, process }: Pick<Sandbox, "podUid" | "process">): void {
   if (hasExited(process)) throw gone(podUid, process.pid);
 }
 
 function gone(podUid: string, pid: number, cause?: unknown): NodeAgentError {
-  const message = `process ${pid} of Pod ${podUid} has ended; tear its preparation down and start a new Pod`;
+  const message = `process ${pid} of Pod ${podUid} has ended; tear its preparation down, and start a new Pod`;
   return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: "pid", cause });
 }

@@ -12,7 +12,7 @@ import type { OwnNode } from "./own-node.ts";
 import type { Effects } from "./seams.ts";
 import type { VersionMark } from "./version-mark.ts";
 
-/** What a platform has done on the node at certain moments; a failure keeps the guest from going on. */
+/** What a platform runs on the node at certain moments; a failure keeps the guest from continuing. */
 export type NodeHooks = Partial<
   Record<NodeHook, (vmi: VirtualMachineInstance | undefined) => Promise<void>>
 >;

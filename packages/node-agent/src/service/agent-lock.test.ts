@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { lockState } from "./agent-lock.ts";
 
-test("a second agent does not get the state directory of the first, until that has ended", () => {
+test("a second agent does not get the first one's state directory until the first has ended", () => {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-lock-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   {

@@ -6,7 +6,7 @@ import { NodeAgentError } from "../node-agent-error.ts";
 /**
  * Makes this process the only agent that uses a state directory, until it ends or lets go.
  *
- * @throws NodeAgentError `AGENT_LOCKED` where another one is at it.
+ * @throws NodeAgentError `AGENT_LOCKED` if another one is at it.
  */
 export function lockState(stateDirectory: string): Disposable {
   const path = join(stateDirectory, "agent.lock");
@@ -14,7 +14,7 @@ export function lockState(stateDirectory: string): Disposable {
     return lockFile(path);
   } catch (error) {
     if (!isHostError(error) || error.code !== "HOST_TIMEOUT") throw error;
-    const message = `another node agent uses ${stateDirectory}; end it first, or give this one a directory of its own`;
+    const message = `another node agent uses ${stateDirectory}; stop it first, or use a separate directory`;
     throw new NodeAgentError("AGENT_LOCKED", message, { path, cause: error });
   }
 }

@@ -328,7 +328,7 @@ afterAll(async () => {
 let boot = "";
 let address: string | undefined;
 
-test("a VMI made with kubectl boots and tells its address", async () => {
+test("a VMI created with kubectl boots and reports its address", async () => {
   const { name } = namespace;
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(vmiOf("demo", name)) });
   await expect.poll(() => vmiStatus(name, "demo"), patience).toMatchObject({ phase: "Running" });
@@ -347,7 +347,7 @@ test("a VMI made with kubectl boots and tells its address", async () => {
   boot = await bootId(address);
 }, 170_000);
 
-test("claims are plugged into the running guest and out of it again, and leave nothing behind", async () => {
+test("claims are plugged into the running guest and unplugged again, and leave nothing behind", async () => {
   const { name } = namespace;
   const folder = `/var/lib/kubelet/virtkit-${name}-data`;
   await cluster.runOnNode(node, "mkdir", ["-p", folder]);
@@ -391,7 +391,7 @@ test("claims are plugged into the running guest and out of it again, and leave n
   }
 }, 170_000);
 
-test("a guest outlives its agent, kubelet and containerd", async () => {
+test("a guest survives restarts of its agent, kubelet and containerd", async () => {
   const { name } = namespace;
   const agents = ["-n", name, "-l", "app=virt-handler"];
   await cluster.kubectl(["delete", "pod", ...agents, "--grace-period=0", "--force"]);
@@ -412,7 +412,7 @@ test("a guest outlives its agent, kubelet and containerd", async () => {
   expect(await vmiStatus(name, "demo")).toMatchObject({ phase: "Running" });
 }, 170_000);
 
-test("a VMI that is deleted is gone without a trace", async () => {
+test("a deleted VMI is gone without a trace", async () => {
   const { name } = namespace;
   await cluster.kubectl(["delete", "-n", name, "vmi/demo", "--wait=false"]);
   await expect
@@ -423,7 +423,7 @@ test("a VMI that is deleted is gone without a trace", async () => {
   expect(left.trim()).toBe("");
 }, 120_000);
 
-test("a launcher that a kubelet starts again in a new sandbox under the same UID gets no second copy of the guest", async () => {
+test("a launcher that a kubelet restarts in a new sandbox under the same UID gets no second copy of the guest", async () => {
   const { name } = namespace;
   const vmi = vmiOf(restarted, name);
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(vmi) });

@@ -7,9 +7,9 @@ import { podResource } from "./launcher-pods.ts";
 import type { ContainerName } from "./node-host.ts";
 
 /**
- * The container of an attachment Pod, read live; undefined where it does not run yet, or is not there any more. A Pod counts
- * only if it is the one of that UID and the launcher Pod owns it: whoever could have another one named in a VMI's status
- * would else get that one's volumes.
+ * The container of an attachment Pod, read live; undefined if it does not run yet, or no longer exists. A Pod
+ * counts only if it has that UID and the launcher Pod owns it: otherwise, anybody who can name another Pod in a
+ * VMI's status would get that Pod's volumes.
  */
 export async function attachmentContainer(
   { attachment }: Pick<WantedPlug, "attachment">,

@@ -1,6 +1,6 @@
 import type { DomainStatus, GuestInterface, GuestOs } from "@virtkit/domain-manager";
 
-/** What a guest, or a hostile launcher, may bring into the status of a VMI. */
+/** Limits on what a guest, or a hostile launcher, may bring into the status of a VMI. */
 const most = { interfaces: 64, ips: 32, disks: 512, text: 256, commands: 512 } as const;
 
 function cut(text: string): string {
@@ -8,8 +8,8 @@ function cut(text: string): string {
 }
 
 /**
- * A status of which every part has a bound, so that it fits into an object of the API server: what is too much is left
- * out, what is too long is cut.
+ * A status with every part bounded, so that it fits into an API object: excess items are left out, and long values
+ * are truncated.
  */
 export function boundedDomain(status: DomainStatus): DomainStatus {
   const { os, accessCredentials, agentCommands, agentVersion, fsFreeze: _, ...rest } = status;

@@ -102,9 +102,9 @@ const plays: Readonly<Record<string, Scenario["play"]>> = {
     await cluster.clock.pass(4_000);
     await expectOneCopy(cluster);
   },
-  "a source that loses its power while a guest moves": (cluster) => losePower(cluster, "source"),
-  "a target that loses its power while a guest moves": (cluster) => losePower(cluster, "target"),
-  "nodes that are parted while a guest moves": async (cluster) => {
+  "a source that loses power during a migration": (cluster) => losePower(cluster, "source"),
+  "a target that loses power during a migration": (cluster) => losePower(cluster, "target"),
+  "nodes that lose their connection during a migration": async (cluster) => {
     await startVmi(cluster);
     await move(cluster, 4_000);
     cluster.network.cut("node-1", "node-2");
@@ -126,7 +126,7 @@ describe("undisturbed", () => {
     expect(counts["node agent node-2"]?.writes).toBeGreaterThan(2);
   });
 
-  test("a drained node gives its guest away", async () => {
+  test("a drained node hands its guest over", async () => {
     const scenario = controlPlane("a drained node", async (cluster) => {
       await plays["a drained node"]?.(cluster);
       expect(await expectOneCopy(cluster)).toBe("node-2");
@@ -135,7 +135,7 @@ describe("undisturbed", () => {
   });
 });
 
-describe("controllers and node agents crash, lag and are parted", () => {
+describe("controllers and node agents crash, lag and are partitioned", () => {
   test.each(Object.keys(plays))("%s: at most one copy, and nothing stays stuck", async (title) => {
     const scenario = controlPlane(title, plays[title] ?? (async () => {}));
     const seeds = rotatingSeeds(`control plane, ${title}`, 2);
@@ -144,16 +144,16 @@ describe("controllers and node agents crash, lag and are parted", () => {
     expect(report.schedules.size).toBe(seeds.length);
   });
 
-  test("a seed gives the same run again", async () => {
+  test("a seed repeats the same run", async () => {
     const [seed = 0] = rotatingSeeds("control plane, twice", 1);
-    const title = "nodes that are parted while a guest moves";
+    const title = "nodes that lose their connection during a migration";
     const scenario = controlPlane(title, plays[title] ?? (async () => {}));
     const once = await shakeScenario(scenario, { seeds: [seed] });
     const again = await shakeScenario(scenario, { seeds: [seed] });
     expect(again.schedules).toEqual(once.schedules);
   });
 
-  test("a migration under a part of all crashes, lost answers, lagging views and unobserved events", async () => {
+  test("a migration under a share of all crashes, lost answers, lagging views and unobserved events", async () => {
     const [seed = 0] = rotatingSeeds("control plane, perturbations", 1);
     const scenario = controlPlane("a migration", plays["a migration"] ?? (async () => {}));
     const report = await perturbScenario(scenario, { share: { every: 40, seed } });
@@ -181,7 +181,7 @@ const naive: NodeActorMain = async ({ client, signal }) => {
   }
 };
 
-test("the control: a controller that grants without proof is found", async () => {
+test("control: a controller that grants without proof is caught", async () => {
   const scenario = controlPlane(
     "a migration",
     async (cluster) => {

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
@@ -28,7 +28,7 @@ function writes(world: AgentWorld): number {
     .length;
 }
 
-test("a VMI of this node is claimed, started once, and its status told in three writes", async () => {
+test("a VMI of this node is claimed, started once, and its status reported in three writes", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a", {
     domain: { devices: { interfaces: [{ name: "default", masquerade: {} }] } },
@@ -69,7 +69,7 @@ test("a VMI that nobody changed for long is claimed after a younger one", async 
   expect(writes(world)).toBe(6);
 });
 
-test("nothing is claimed of an API server that was restored from a backup, until a person says so", async () => {
+test("claims nothing from an API server that was restored from a backup, until a person confirms it", async () => {
   await using world = new AgentWorld();
   const mark = join(world.stateDirectory, "highest-version");
   writeFileSync(mark, "1000000000");
@@ -85,7 +85,7 @@ test("nothing is claimed of an API server that was restored from a backup, until
   expect(launcher.starts).toBe(1);
 });
 
-test("a VMI that is deleted is asked to shut down, then forgotten, cleaned up, and its grant ended by proof", async () => {
+test("a deleted VMI is asked to shut down, then forgotten, cleaned up, and its grant ended by proof", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();
@@ -99,7 +99,7 @@ test("a VMI that is deleted is asked to shut down, then forgotten, cleaned up, a
   expect(await world.grant("a")).toMatchObject({ state: "Ended" });
 });
 
-test("a guest that does not shut down is killed when its grace period is over, counted over a restart of the agent", async () => {
+test("a guest that does not shut down is killed after its grace period, which continues across an agent restart", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();
@@ -116,7 +116,7 @@ test("a guest that does not shut down is killed when its grace period is over, c
   expect(launcher.isRunning).toBe(false);
 });
 
-test("a launcher that falls silent is told in a condition; its guest is left alone, and taken up when it answers", async () => {
+test("a launcher that falls silent is reported in a condition; its guest is left alone, and resumed when it answers", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();
@@ -136,7 +136,7 @@ test("a launcher that falls silent is told in a condition; its guest is left alo
   expect(launcher.isRunning).toBe(false);
 });
 
-test("a launcher whose process has ended is proof: the VMI has failed, and its grant has ended, in one write", async () => {
+test("the end of a launcher's process is proof: one write fails the VMI and ends its grant", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();
@@ -149,7 +149,7 @@ test("a launcher whose process has ended is proof: the VMI has failed, and its g
   expect(writes(world) - before).toBe(1);
 });
 
-test("a VMI whose grant has ended has failed, also for an agent that has no record of it", async () => {
+test("a VMI whose grant has ended has failed, even for an agent without a record of it", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();
@@ -168,6 +168,31 @@ test("a VMI whose grant has ended has failed, also for an agent that has no reco
   expect(await phase(world, "a")).toBe("Failed");
 });
 
+test.each(["Error", "ContainerStatusUnknown"])(
+  "a VMI whose launcher ended before anybody claimed it (%s) has failed",
+  async (reason) => {
+    await using world = new AgentWorld();
+    const launcher = await world.schedule("a");
+    launcher.end();
+    world.start();
+    await world.clock.pass(minute);
+    // The kubelet has not reported it yet, and may still start another container.
+    expect(await phase(world, "a")).toBe("Scheduled");
+    const { containerID } = launcher.container;
+    const state = { terminated: { exitCode: 1, reason, containerID } };
+    const containerStatuses = [{ name: "compute", containerID, state }];
+    await world.client.patch(
+      podResource,
+      { namespace: "default", name: "virt-launcher-a" },
+      { type: "merge", body: { status: { phase: "Failed", containerStatuses } } },
+      { subresource: "status" },
+    );
+    await world.clock.pass(minute);
+    expect(await phase(world, "a")).toBe("Failed");
+    expect(launcher.starts).toBe(0);
+  },
+);
+
 test("without its state directory an agent adopts nothing that it cannot prove, and says so", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
@@ -184,10 +209,10 @@ test("without its state directory an agent adopts nothing that it cannot prove, 
   expect([launcher.isPrepared, readdirSync(world.stateDirectory)]).toEqual([false, []]);
   expect(launcher.calls.slice(before).filter((call) => call !== "status")).toEqual([]);
   expect(await phase(world, "a")).toBe("Running");
-  expect(await synchronized(world, "a")).toMatch(/has no record of it; it is left as it is/);
+  expect(await synchronized(world, "a")).toMatch(/has no record of it; it is left alone/);
 });
 
-test("a container that was made anew for the same Pod does not start a second copy", async () => {
+test("a container recreated for the same Pod does not start a second copy", async () => {
   await using world = new AgentWorld();
   const first = await world.schedule("a");
   world.start();
@@ -203,7 +228,7 @@ test("a container that was made anew for the same Pod does not start a second co
   expect(await phase(world, "a")).toBe("Failed");
 });
 
-test("the guest of an older VMI of the same name is ended by its UID, after a live read", async () => {
+test("the guest of an older VMI with the same name is ended by its UID, after a live read", async () => {
   await using world = new AgentWorld();
   const older = await world.schedule("a");
   world.start();
@@ -226,7 +251,7 @@ test("the guest of an older VMI of the same name is ended by its UID, after a li
   expect(newer.calls).not.toContain("kill");
 });
 
-test("what cannot be cleaned up after an ended guest does not keep the next VMI of its name waiting", async () => {
+test("failing to clean up after an ended guest does not block the next VMI with its name", async () => {
   await using world = new AgentWorld();
   const older = await world.schedule("a");
   world.uncleanable.add(older.container.podUid);
@@ -241,13 +266,13 @@ test("what cannot be cleaned up after an ended guest does not keep the next VMI 
   await world.clock.pass(minute);
   expect(world.cleaned).toEqual([]);
   expect(newer.isRunning).toBe(true);
-  // It is tried again all the while.
+  // It is retried all the while.
   world.uncleanable.clear();
   await world.clock.pass(30 * minute);
   expect(world.cleaned).toEqual([older.container.podUid]);
 });
 
-test("an empty answer of a cache is not absence: a VMI that lost its label keeps its guest", async () => {
+test("an empty cache is not absence: a VMI that lost its label keeps its guest", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();
@@ -258,7 +283,7 @@ test("an empty answer of a cache is not absence: a VMI that lost its label keeps
   expect(launcher.calls).not.toContain("shutdown");
 });
 
-test("nothing is claimed while the Node object speaks of another boot", async () => {
+test("nothing is claimed while the Node object names another boot", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start(undefined, { identity: { machineID: "machine-1", bootID: "boot-2" } });
@@ -268,7 +293,38 @@ test("nothing is claimed while the Node object speaks of another boot", async ()
   expect(await synchronized(world, "a")).toContain("boot-2");
 });
 
-test("what a guest says is cut before it is stored", async () => {
+test("an agent in another boot ends the grant of the boot that its record names", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  world.stop();
+  launcher.end();
+  world.start(undefined, { identity: { machineID: "machine-1", bootID: "boot-2" } });
+  await world.clock.pass(minute);
+  expect(await phase(world, "a")).toBe("Failed");
+  expect(await world.grant("a")).toMatchObject({ state: "Ended" });
+});
+
+test("a record of an earlier release, which names no boot, is of this boot", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  world.stop();
+  const file = join(world.stateDirectory, "guests", `${launcher.container.podUid}.json`);
+  const { bootID, ...earlier } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
+  expect(bootID).toBe("boot-1");
+  writeFileSync(file, JSON.stringify(earlier));
+  const agent = world.start();
+  await world.clock.pass(minute);
+  const { signal } = new AbortController();
+  const mayRun = await servedGuests(agent)("default", "a")?.mayRun({ signal });
+  expect(mayRun?.grant.podUid).toBe(launcher.container.podUid);
+  expect(await synchronized(world, "a")).toBe(undefined);
+});
+
+test("what a guest reports is truncated before it is stored", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   const { guest } = launcher;
@@ -312,13 +368,13 @@ async function besideHostile(concurrency?: number): Promise<string | undefined> 
   return await phase(world, "a");
 }
 
-test("launchers that hold on to what they are asked keep no other VMI waiting", async () => {
+test("launchers that never answer block no other VMI", async () => {
   expect(await besideHostile()).toBe("Running");
   // The control: an agent with few hands is stalled by the same launchers.
   expect(await besideHostile(3)).toBe("Scheduled");
 });
 
-test("a launcher that has news all the time does not keep the API server busy", async () => {
+test("a launcher with constant news does not keep the API server busy", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();
@@ -334,7 +390,7 @@ test("a launcher that has news all the time does not keep the API server busy", 
   expect(writes(world) - before).toBeLessThanOrEqual(22);
 });
 
-test("those who serve guests get them by name, with the claim by which they run", async () => {
+test("servers of guests find them by name, with the claim under which they run", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();

@@ -25,39 +25,39 @@ export interface NodeAgentOptions extends Observers, IdentityFiles {
   readonly client: KubeClient;
   /** Name of the Node object. */
   readonly nodeName: string;
-  /** Directory of the agent's own, on a disk of the node: what is kept there outlives the agent. */
+  /** The agent's own directory, on a disk of the node: its contents outlive the agent. */
   readonly stateDirectory: string;
-  /** The cluster's configuration, as it is now. Default: that of a cluster that sets nothing. */
+  /** The cluster's current configuration. Default: that of a cluster without settings. */
   config?(): ClusterConfig;
-  /** Facts of the node for the conversion. */
+  /** Facts about the node for the conversion. */
   readonly environment?: Omit<Parameters<typeof procNodeHost>[0], "stateDirectory">["environment"];
   /** Where launchers are found. Default: this host, by `/proc`. */
   readonly host?: NodeHost;
-  /** Makes this the only agent of the state directory. Default: a lock of the kernel, which ends with the process. */
+  /** Makes this the only agent of the state directory. Default: a kernel lock, which ends with the process. */
   readonly lock?: () => Disposable;
-  /** Who this machine is. Default: what the files say. */
+  /** The identity of this machine. Default: what the files say. */
   readonly identity?: MachineIdentity;
-  /** The CPU model that a `host-model` guest gets; empty, the default, where the node does not tell it. */
+  /** The CPU model that a `host-model` guest gets; empty, the default, if the node does not report it. */
   readonly hostCpuModel?: () => string;
   readonly hooks?: NodeHooks;
-  /** What guests come and go with. By default none does. */
+  /** What lets guests arrive and leave. Default: they do neither. */
   readonly migrations?: MigrationService;
-  /** Milliseconds without a word after which a launcher counts as silent. Default 60,000. */
+  /** Milliseconds of silence after which a launcher counts as silent. Default 60,000. */
   readonly silenceLimit?: number;
-  /** VMIs that are worked on at the same time. Default 256, more than a node has: none waits for another. */
+  /** VMIs that are handled at the same time. Default 256, more than a node has: none waits for another. */
   readonly concurrency?: number;
-  /** Called before and after everything that is done; for tests. */
+  /** Called before and after every action; for tests. */
   readonly seam?: SeamHook;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly wall?: () => Date;
 }
 
-/** The foreman of a node, made by {@link createNodeAgent}. */
+/** The agent of a node, made by {@link createNodeAgent}. */
 export interface NodeAgent {
   /**
-   * Takes the lock of the state directory, watches the VMIs of this node, and sees to them until the signal. Guests run on
-   * when it ends, however it ends.
+   * Takes the lock of the state directory, watches the VMIs of this node, and handles them until the signal. Guests
+   * keep running when it ends, however it ends.
    */
   run(options: { readonly signal: AbortSignal }): Promise<void>;
   /** A guest of this node by its VMI's name, for those who serve it. */
@@ -70,7 +70,7 @@ export interface NodeAgent {
 
 type Vmi = VirtualMachineInstance & KubeObject;
 
-/** Milliseconds for all that one pass does; a sync with its disks may take two minutes of it. */
+/** Milliseconds for everything that one pass does; a sync with its disks may take two minutes of it. */
 const passDeadline = 300_000;
 
 /**
@@ -141,9 +141,10 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
         mark: new VersionMark(stateDirectory),
         ownNode: new OwnNode(client, nodeName, identity, effects),
         hooks: options.hooks,
-        holderOf: ({ podUid, containerID, nonce }) => ({
+        // In the boot that it was found in: after another one it is still known as what grants name.
+        holderOf: ({ podUid, containerID, nonce, bootID = identity.bootID }) => ({
           ...{ podUID: podUid, containerID, nonce, node: nodeName },
-          ...identity,
+          ...{ machineID: identity.machineID, bootID },
         }),
       };
       const recorder = new EventRecorder({

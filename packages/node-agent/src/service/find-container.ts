@@ -5,9 +5,9 @@ import { ProcessHandle, podOfCgroups } from "@virtkit/host-primitives/process";
 import type { ContainerName } from "./node-host.ts";
 
 /**
- * Opens the first process of a container, by the cgroup that the kubelet made for it. Undefined where none is seen.
- * What a process says of itself (its command line, its environment) counts for nothing, and another container of the
- * same Pod is not it. The caller closes what it gets.
+ * Opens the first process of a container, by the cgroup that the kubelet made for it. Undefined if none is visible.
+ * What a process says about itself (its command line, its environment) counts for nothing, and another container of
+ * the same Pod is not it. The caller closes the result.
  */
 export function findContainer(
   { podUid, containerID }: ContainerName,
@@ -34,7 +34,7 @@ function openQuietly(pid: number): ProcessHandle | undefined {
   }
 }
 
-/** Looked at through the open handle, so that it is one and the same process all the time. */
+/** Checked through the open handle, so that it is the same process all the time. */
 function isFirstOf(process: ProcessHandle, podUid: string, containerId: string): boolean {
   try {
     const found = podOfCgroups(parseProcCgroup(process.read("cgroup")));

@@ -14,39 +14,39 @@ export interface HoldOptions {
   readonly effects: Effects;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told that something has changed. */
+  /** Called when something has changed. */
   readonly onNews: () => void;
-  /** Milliseconds without a word after which a launcher counts as silent. */
+  /** Milliseconds of silence after which a launcher counts as silent. */
   readonly silenceLimit: number;
 }
 
 /** Between two attempts to reach a launcher; the wait doubles. Milliseconds. */
 const [firstWait, longestWait] = [200, 10_000];
 
-/** How far a launcher is heard. */
+/** How well a launcher can be reached. */
 export type Hearing = "waiting" | "ready" | "silent" | "ended";
 
 /**
- * One incarnation of a launcher on this node: its process, held, the connection to it, and what it last said. It follows
- * the launcher's events by itself, so that nobody waits for a launcher that does not answer.
+ * One incarnation of a launcher on this node: its process, held open, the connection to it, and its last report. It
+ * follows the launcher's events on its own, so that nobody waits for a launcher that does not answer.
  */
 export class GuestHold implements AsyncDisposable {
   record: GuestRecord;
   /** Whether the record is on disk: the agent knew this incarnation before, or has claimed for it. */
   isRecorded: boolean;
   readonly launcher: FoundLauncher | undefined;
-  /** What the launcher last said of its guest; undefined as long as it has said nothing. */
+  /** What the launcher last reported about its guest; undefined as long as there is no report. */
   domain: DomainStatus | undefined;
   client: GuestClient | undefined;
   memory: PassMemory = {};
   mayRun: MayRun | undefined;
-  /** What the sandbox was made ready for. */
+  /** What the sandbox was prepared for. */
   request: Omit<SyncRequest, "mayRun"> | undefined;
   /** Digest of the VMI that the request is about. */
   requestedFor: string | undefined;
-  /** The VMI as this agent wrote it last. */
+  /** The VMI as this agent last wrote it. */
   written: KubeObject | undefined;
-  /** Whether what was done for it on the node was taken back. */
+  /** Whether what was done for it on the node was undone. */
   isCleaned = false;
   readonly #options: HoldOptions;
   readonly #stop = new AbortController();
@@ -74,7 +74,7 @@ export class GuestHold implements AsyncDisposable {
     return this.#proven || (this.launcher?.hasEnded() ?? false);
   }
 
-  /** Whether a change that the guest was asked for is to be tried again. */
+  /** Whether a change requested from the guest should be retried. */
   get hasPending(): boolean {
     return this.domain?.pending?.some(({ effect }) => effect === "retry") ?? false;
   }
@@ -91,11 +91,11 @@ export class GuestHold implements AsyncDisposable {
     if (hearing === "ended") return { state: "ended", isConnected: false };
     if (hearing === "ready") return { state: "ready", isConnected: true };
     if (hearing === "waiting") return { state: "starting", isConnected: false };
-    const problem = `the launcher of Pod ${this.record.podUid} does not answer (${this.#problem}); its guest may run, and is left alone`;
+    const problem = `the launcher of Pod ${this.record.podUid} does not answer (${this.#problem}); its guest may still run and is left alone`;
     return { state: "silent", isConnected: false, problem };
   }
 
-  /** Connects, and follows what happens, until the launcher ends or the hold is disposed of. Once. */
+  /** Connects, and follows events, until the launcher ends or the hold is disposed of. Once. */
   follow(vmi: VirtualMachineInstance): void {
     const { log } = this.#options;
     this.#following ??= this.#follow(vmi).catch((error: unknown) => {
@@ -117,7 +117,7 @@ export class GuestHold implements AsyncDisposable {
           error instanceof Error ? error.message.slice(0, 512) : "it cannot be reached";
         log.debug(
           { pod: this.record.podUid, error: describeError(error) },
-          "a launcher is not heard",
+          "a launcher does not answer",
         );
       }
       if (this.client) {
@@ -153,7 +153,7 @@ export class GuestHold implements AsyncDisposable {
     }
   }
 
-  /** Whoever heard the guest otherwise tells it here. */
+  /** Another observer of the guest reports it here. */
   heard(status: DomainStatus): void {
     this.domain = boundedDomain(status);
   }
@@ -164,7 +164,7 @@ export class GuestHold implements AsyncDisposable {
     await client?.close();
   }
 
-  /** Stops following, and lets the process go. The guest is not touched. */
+  /** Stops following, and releases the process. The guest is not touched. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#close();

@@ -16,17 +16,17 @@ import type { GuestClient } from "./node-host.ts";
 import type { Seam } from "./seams.ts";
 import { claimGrant, grantObstacle, grantOf } from "./vmi-grant.ts";
 
-/** One VMI's pass: what it is about. */
+/** What one VMI's pass is about. */
 export interface PassSubject {
-  /** Absent where there is no launcher that could be proven to be the VMI's. */
+  /** Absent if no launcher could be proven to be the VMI's. */
   readonly hold: GuestHold | undefined;
-  /** As it was read; absent where it is gone. */
+  /** As it was read; absent if it is gone. */
   readonly vmi: (VirtualMachineInstance & KubeObject) | undefined;
-  /** What goes into the same write as the status, as it is then. */
+  /** What goes into the same write as the status. */
   annotations?(): Readonly<Record<string, string>> | undefined;
 }
 
-/** Plans a pass and carries it out, step by step. Returns the plan as it was carried out. */
+/** Plans a pass and carries it out, step by step. Returns the plan as carried out. */
 export async function carryOutPass(
   view: NodeView,
   subject: PassSubject,
@@ -69,7 +69,7 @@ async function doStep(
       await prepare(subject, context);
       return undefined;
     case "wire-networks":
-      // A second preparation wires what has come since the first.
+      // A second preparation wires what has arrived since the first.
       await prepare(subject, context);
       return undefined;
     case "shutdown":
@@ -83,10 +83,8 @@ async function doStep(
       await ask(subject, context, "delete the domain", (client, options) => client.delete(options));
       return undefined;
     case "memory-dump":
-      await ask(subject, context, "dump the memory", (client, options) =>
-        client.memoryDump({ path: step.path }, options),
-      );
-      return undefined;
+      await dumpMemory(step.path, subject, context);
+      return synced(subject);
     case "guest-info":
       return await guestInfo(subject, context);
     case "clean-up":
@@ -99,14 +97,16 @@ async function doStep(
       await context.hooks?.[step.hook]?.(subject.vmi);
       return undefined;
     case "hotplug-host-devices":
-      // The sync that follows plugs them in: it must not be taken for one that changes nothing.
+      // The next sync plugs them in: it must not be mistaken for one that changes nothing.
       forgetSync(subject);
       return undefined;
     case "mount-hotplug":
+      requireKnown(subject, context);
       return await mountHotplug(subject.hold, subject.vmi, context);
     case "unmount-hotplug":
+      requireKnown(subject, context);
       return await unmountHotplug(subject.hold, subject.vmi, context);
-    // What a sync does, what the kernel does with the Pod, and what this release has no images for.
+    // Covered by a sync, by the kernel for the Pod, or not supported by this release's images.
     case "lock-memory":
     case "housekeeping":
     case "checksums":
@@ -117,7 +117,7 @@ async function doStep(
 
 function clientOf({ hold }: PassSubject): GuestClient {
   if (hold?.client) return hold.client;
-  throw new NodeAgentError("AGENT_LAUNCHER", "there is no connection to the launcher");
+  throw new NodeAgentError("AGENT_LAUNCHER", "no connection to the launcher");
 }
 
 async function ask<T>(
@@ -141,14 +141,16 @@ async function prepare(subject: PassSubject, { effects, signal }: AgentContext):
   hold.requestedFor = digestOf(vmi);
 }
 
-/** Brings the guest to what the VMI says. Nothing is asked where it was brought to the same before, and runs. */
+/**
+ * Brings the guest to what the VMI says. Nothing is requested if it was brought to the same state before, and runs.
+ */
 async function sync(subject: PassSubject, context: AgentContext): Promise<void> {
   const { hold, vmi } = subject;
   if (!hold || !vmi) return;
   const digest = digestOf(vmi);
   if (runsAsItShould(hold) && hold.record.synced === digest && !hold.hasPending) return;
-  requireKnown(hold, vmi, context);
-  // A sandbox that is ready stays so; what the guest is asked to be is what the VMI says now.
+  requireKnown(subject, context);
+  // A prepared sandbox stays prepared; the guest is asked to be what the VMI says now.
   if (!hold.request || hold.requestedFor !== digest) await prepare(subject, context);
   const { request } = hold;
   if (!request) return;
@@ -162,18 +164,14 @@ async function sync(subject: PassSubject, context: AgentContext): Promise<void> 
 }
 
 /**
- * A guest that runs, and that this agent has no record of, was claimed by one whose state is lost. Nothing proves that it
- * is this agent's: its sandbox is not prepared again, and no record is written that would say otherwise.
+ * A running guest without a record was claimed by an agent whose state is lost. Nothing proves that it is this
+ * agent's: its sandbox is not prepared again, and no record is written that would say otherwise.
  */
-function requireKnown(
-  hold: GuestHold,
-  vmi: VirtualMachineInstance,
-  { names, holderOf }: AgentContext,
-): void {
-  if (hold.isRecorded || !isActive(hold)) return;
+function requireKnown({ hold, vmi }: PassSubject, { names, holderOf }: AgentContext): void {
+  if (!hold || !vmi || hold.isRecorded || !isActive(hold)) return;
   const obstacle = grantObstacle(grantOf(vmi, names), holderOf(hold.record));
   if (obstacle === undefined) return;
-  const message = `a guest runs in Pod ${hold.record.podUid}, and this agent has no record of it; it is left as it is (${obstacle}); give the agent its state directory back, or restart the VM`;
+  const message = `a guest runs in Pod ${hold.record.podUid}, but this agent has no record of it; it is left alone (${obstacle}); restore the agent's state directory, or restart the VM`;
   throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "stateDirectory" });
 }
 
@@ -182,7 +180,7 @@ function synced({ hold, vmi }: PassSubject): StepOutcome {
   return { kind: "done", ...(domain ? { domain } : {}) };
 }
 
-/** A guest that an I/O error has stopped is woken by a sync. */
+/** A sync resumes a guest that an I/O error has stopped. */
 function runsAsItShould({ domain }: GuestHold): boolean {
   return isActive({ domain }) && !(domain?.state === "Paused" && domain.reason === "IOError");
 }
@@ -218,6 +216,34 @@ function forgetSync({ hold }: PassSubject): void {
   hold.record = record;
 }
 
+/**
+ * Has the guest's memory written, once for each file that the VMI names. The launcher answers when it is written, or why it
+ * cannot be; that is on disk before it is told, so that an agent that dies in between does not stop the guest again for it.
+ */
+async function dumpMemory(
+  path: string,
+  subject: PassSubject,
+  context: AgentContext,
+): Promise<void> {
+  const { hold } = subject;
+  if (!hold || hold.record.dump?.path === path) return;
+  requireKnown(subject, context);
+  const time = (): string => `${context.wall().toISOString().slice(0, 19)}Z`;
+  const startTimestamp = time();
+  let failure: { readonly failureReason: string } | undefined;
+  try {
+    await ask(subject, context, "dump the memory", (client, options) =>
+      client.memoryDump({ path }, options),
+    );
+  } catch (error) {
+    // Whether one whose launcher does not answer was written is not known: it is asked again.
+    if (!isDomainManagerError(error)) throw error;
+    failure = { failureReason: error.message.slice(0, 1_024) };
+  }
+  const dump = { path, startTimestamp, endTimestamp: time(), ...failure };
+  await writeRecord(hold, { ...hold.record, dump }, context);
+}
+
 /** What a guest is brought to: its spec, and the volumes that were plugged in. */
 function digestOf({ spec, status }: VirtualMachineInstance): string {
   const plugged = (status?.volumeStatus ?? [])
@@ -228,7 +254,7 @@ function digestOf({ spec, status }: VirtualMachineInstance): string {
     .digest("hex");
 }
 
-/** The grace period counts from when the guest was first asked; that is on disk after it was, and never before. */
+/** The grace period counts from the first request to the guest; that is on disk after the request, never before. */
 async function shutDown(subject: PassSubject, context: AgentContext): Promise<void> {
   const { hold } = subject;
   const askedAt = context.wall().getTime();
@@ -237,7 +263,7 @@ async function shutDown(subject: PassSubject, context: AgentContext): Promise<vo
       client.shutdown(options),
     );
   } catch (error) {
-    // One that cannot be asked now is asked again, and killed in the end.
+    // A guest that cannot be asked now is asked again, and finally killed.
     if (!isDomainManagerError(error)) throw error;
     context.log.warn({ reason: error.message }, "a guest could not be asked to shut down");
   }
@@ -246,7 +272,7 @@ async function shutDown(subject: PassSubject, context: AgentContext): Promise<vo
   }
 }
 
-/** Once libvirt has forgotten a guest nobody can tell any more how it ended: that is on disk before. */
+/** Once libvirt has forgotten a guest, nobody can tell how it ended: that is on disk before. */
 async function noteEnd({ hold }: PassSubject, context: AgentContext): Promise<void> {
   const { state, reason } = hold?.domain ?? {};
   if (!hold || (state !== "Shutoff" && state !== "Crashed")) return;

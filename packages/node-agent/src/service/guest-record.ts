@@ -6,22 +6,36 @@ import { checkUid } from "../check-uid.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { isProcessIdentity, type ProcessIdentity } from "../sandbox/process-identity.ts";
 
-/** What the agent knows of an incarnation of a launcher, on disk. */
+/** What the agent knows about an incarnation of a launcher, on disk. */
 export interface GuestRecord {
   readonly namespace: string;
   readonly name: string;
   readonly vmiUid: string;
   readonly podUid: string;
   readonly containerID: string;
-  /** By it the agent knows its own claim again. */
+  /** The agent recognises its own claim by it. */
   readonly nonce: string;
   readonly process: ProcessIdentity;
+  /** The boot of the node in which it was found, as grants name it; absent in records of earlier releases. */
+  readonly bootID?: string;
   /** When the guest was first asked to shut down; milliseconds since the epoch. */
   readonly askedAt?: number;
   /** What the guest was last brought to, as a digest. */
   readonly synced?: string;
-  /** How the guest ended, from before libvirt forgot it. */
+  /** How the guest ended, recorded before libvirt forgot it. */
   readonly end?: { readonly state: "Shutoff" | "Crashed"; readonly reason: string };
+  /** The last memory dump that has ended: it is not made twice because its end was not reported. */
+  readonly dump?: EndedDump;
+}
+
+/** A memory dump that was written, or that failed. */
+export interface EndedDump {
+  /** As the launcher sees it. */
+  readonly path: string;
+  readonly startTimestamp: string;
+  readonly endTimestamp: string;
+  /** Absent if it was written. */
+  readonly failureReason?: string;
 }
 
 const version = 1;
@@ -44,7 +58,7 @@ export class GuestRecords {
     removeDurably(this.#file(podUid));
   }
 
-  /** All that can be read; `problems` names the files that cannot, which are left alone. */
+  /** All readable ones; `problems` names the unreadable files, which are left alone. */
   all(): { readonly records: readonly GuestRecord[]; readonly problems: readonly string[] } {
     const records: GuestRecord[] = [];
     const problems: string[] = [];
@@ -72,7 +86,7 @@ export class GuestRecords {
 }
 
 function unreadable(path: string, cause: unknown): NodeAgentError {
-  const message = `${path} cannot be read; without it the agent knows none of its guests: ${String(cause)}`;
+  const message = `${path} cannot be read; without it, the agent knows none of its guests: ${String(cause)}`;
   return new NodeAgentError("AGENT_JOURNAL", message, { path, cause });
 }
 
@@ -82,7 +96,7 @@ function readRecord(file: string): GuestRecord | undefined {
     const value: unknown = text.length <= most ? JSON.parse(text) : undefined;
     return isRecord(value) ? value : undefined;
   } catch {
-    // Named among the problems: what is not understood proves nothing.
+    // Listed among the problems: what is not understood proves nothing.
     return undefined;
   }
 }
@@ -90,10 +104,11 @@ function readRecord(file: string): GuestRecord | undefined {
 function isRecord(value: unknown): value is GuestRecord {
   if (!isObject(value) || value["version"] !== version) return false;
   const texts = ["namespace", "name", "vmiUid", "podUid", "containerID", "nonce"];
-  const { askedAt } = value;
+  const { askedAt, bootID } = value;
   return (
     texts.every((field) => typeof value[field] === "string" && value[field] !== "") &&
     isProcessIdentity(value["process"]) &&
-    (askedAt === undefined || typeof askedAt === "number")
+    (askedAt === undefined || typeof askedAt === "number") &&
+    (bootID === undefined || typeof bootID === "string")
   );
 }

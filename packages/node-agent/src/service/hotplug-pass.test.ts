@@ -83,7 +83,7 @@ async function startedWorld(): Promise<{ world: AgentWorld; launcher: WorldLaunc
   return { world, launcher };
 }
 
-test("a volume is mounted, becomes a disk, is Ready, and goes in reverse once the guest has let go of it", async () => {
+test("a volume is mounted, becomes a disk and is Ready, and is removed in reverse once the guest has released it", async () => {
   const { world, launcher } = await startedWorld();
   await using _ = world;
   await attach(world, launcher);
@@ -110,7 +110,7 @@ test("a volume is mounted, becomes a disk, is Ready, and goes in reverse once th
 test.each([
   ["of another launcher", { owner: "another" }],
   ["that does not run yet", { isRunning: false }],
-] as const)("nothing is mounted out of a Pod %s, and the guest runs on", async (_, options) => {
+] as const)("nothing is mounted from a Pod %s, and the guest keeps running", async (_, options) => {
   const { world, launcher } = await startedWorld();
   await using __ = world;
   await attach(world, launcher, options);
@@ -120,7 +120,7 @@ test.each([
   expect((await world.vmi("vm"))?.status?.phase).toBe("Running");
 });
 
-test("a volume that is not in its Pod is told in an event, and comes as soon as it is there", async () => {
+test("a volume missing from its Pod is reported in an event, and attached as soon as it is there", async () => {
   const { world, launcher } = await startedWorld();
   await using _ = world;
   launcher.missing.add("data");
@@ -130,4 +130,26 @@ test("a volume that is not in its Pod is told in an event, and comes as soon as 
   launcher.missing.clear();
   await world.clock.pass(aWhile);
   expect(await volume(world)).toMatchObject({ phase: "Ready" });
+});
+
+test("a volume that an agent has left half-way is not reported as gone until it is", async () => {
+  const { world, launcher } = await startedWorld();
+  await using _ = world;
+  await attach(world, launcher);
+  await world.clock.pass(aWhile);
+  world.stop();
+  // It was killed while it took the volume out.
+  launcher.plugged.clear();
+  launcher.interrupted.add("data");
+  await world.change("vm", (vmi) => unplugged(vmi as unknown as VirtualMachineInstance) as never);
+  const reported: unknown[] = [];
+  world.start(async (seam, when) => {
+    if (seam === "unplug a volume" && when === "before") {
+      reported.push((await volume(world))?.phase);
+    }
+  });
+  await world.clock.pass(aWhile);
+  expect(reported).toEqual(["Ready"]);
+  expect([...launcher.interrupted]).toEqual([]);
+  expect(await volume(world)).toMatchObject({ phase: "UnMountedFromPod" });
 });

@@ -75,7 +75,7 @@ function outcome({ running, starting, ending, soon, phases }: Played): string {
   return `untouched; ${start}; ${end}`;
 }
 
-test("an agent that is killed at any moment comes back and finishes what it began, and guests do not notice", async () => {
+test("an agent that is killed at any moment comes back and finishes its work, and guests do not notice", async () => {
   const { moments, ...undisturbed } = await play(undefined);
   const good = outcome({ moments, ...undisturbed });
   expect(good).toBe("untouched; started once; ended in order");
@@ -87,12 +87,37 @@ test("an agent that is killed at any moment comes back and finishes what it bega
   const rows = [...table]
     .sort()
     .map(([key, outcomes]) => `| ${key} | ${[...outcomes].join(", ")} |`);
-  const text = `${heading(moments.length)}${rows.join("\n")}\n`;
+  const text = `${heading(moments.length)}${rows.join("\n")}\n${withRealGuests}`;
   await expect(text).toMatchFileSnapshot(
     new URL("../../../../docs/node-agent-kills.md", import.meta.url).pathname,
   );
   expect(new Set([...table.values()].flatMap((each) => [...each]))).toEqual(new Set([good]));
-}, 120_000);
+});
+
+/** Of `kills.host.test.ts`, whose figures depend on the host. */
+const withRealGuests = `
+## With real guests
+
+The test \`kills.host.test.ts\` of \`@virtkit/node-agent\` does the same with processes: an agent of two real guests (libvirt and QEMU)
+and eight simulated ones gets SIGKILL. "During" means that the call has left the agent and has no answer yet. After each kill, real
+guests have the same boot ID, QEMU and history as before; a dump pauses its guest for a moment.
+
+| what is under way | killed during or after |
+|---|---|
+| a real guest starts | take the lock, connect to the launcher, prepare the sandbox, read the Node, write the record, read the grant, note the version, swap the grant, sync the guest, write the status |
+| guests run, start and end | the same, and: shut the guest down, clean up, remove the record |
+| a volume is plugged in and a memory is dumped | read the attachment Pod, plug a volume, sync the guest, write the record, dump the memory, write the status |
+| both volumes are unplugged | sync the guest, unplug a volume, write the record, write the status |
+| a real guest ends | shut the guest down, delete the domain, clean up, remove the record |
+
+The agent has no verb for backups yet, so there is nothing to kill there. The seams of migrations have
+[their own tables](migration-faults.md).
+
+The test also prints how long a restarted agent, whose code is loaded, takes until the statuses of both real guests are right again.
+In two runs of 13 restarts each, the medians were 2.3 and 4.9 s and the slowest restarts took 4.6 and 14 s, on two cores with a load average of
+36 to 40. It was not measured on a quiet host. The benchmark \`agent.bench.mjs\` prints the same for 20 simulated guests: 0.9 s (median of
+9), on the same busy host.
+`;
 
 function heading(moments: number): string {
   return `# What happens if a node agent is killed
@@ -106,7 +131,7 @@ The test \`kill-table.sim.test.ts\` of \`@virtkit/node-agent\` runs this and wri
 `;
 }
 
-test("also without its state: nothing is touched or started twice, and what cannot be proven is left", async () => {
+test("even without its state nothing is touched or started twice, and what cannot be proven is left alone", async () => {
   const { moments } = await play(undefined);
   const found = new Set<string>();
   for (const at of moments.keys()) {
@@ -120,4 +145,4 @@ test("also without its state: nothing is touched or started twice, and what cann
     found.add(outcome(played));
   }
   expect([...found].filter((each) => !each.startsWith("untouched"))).toEqual([]);
-}, 120_000);
+});

@@ -6,15 +6,16 @@ import type { ContainerName } from "./node-host.ts";
 /** Pods. */
 export const podResource: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
-/** What of a Pod is kept: a node has a hundred, and their specs are large. */
+/** What is kept of a Pod: a node has a hundred, and their specs are large. */
 export function withoutSpec(pod: KubeObject): KubeObject {
   const { apiVersion, kind, metadata } = pod;
-  const { namespace, name, uid, resourceVersion, ownerReferences, deletionTimestamp } = metadata;
+  const { namespace, name, uid, resourceVersion } = metadata;
+  const { labels, ownerReferences, deletionTimestamp } = metadata;
   const statuses = objects(at(pod, "status", "containerStatuses"));
   // A copy: the cache changes what it keeps.
   return structuredClone({
     ...{ apiVersion, kind },
-    metadata: { namespace, name, uid, resourceVersion, ownerReferences, deletionTimestamp },
+    metadata: { namespace, name, uid, resourceVersion, labels, ownerReferences, deletionTimestamp },
     status: {
       containerStatuses: statuses.filter(({ name: own }) => own === "compute"),
       podIPs: at(pod, "status", "podIPs"),
@@ -24,21 +25,20 @@ export function withoutSpec(pod: KubeObject): KubeObject {
 
 /** The compute container of a Pod, as the kubelet reports it. */
 export interface LauncherContainer extends ContainerName {
-  /** Whether the kubelet reports that it has ended, and knows it. */
+  /** Whether the kubelet does not run it any more. That alone proves nothing about a guest that was claimed. */
   readonly isTerminated: boolean;
 }
 
-/** The launcher of a Pod; undefined where the kubelet has not started it. */
+/** The launcher of a Pod; undefined if the kubelet has not started it. */
 export function launcherContainer(pod: KubeObject): LauncherContainer | undefined {
   const [status] = objects(at(pod, "status", "containerStatuses"));
   const containerID = text(at(status, "containerID"));
   if (containerID === "") return undefined;
-  const reason = at(status, "state", "terminated", "reason");
-  const isTerminated = reason !== undefined && reason !== "ContainerStatusUnknown";
+  const isTerminated = at(status, "state", "terminated") !== undefined;
   return { podUid: text(pod.metadata.uid), containerID, isTerminated };
 }
 
-/** How a guest ended, as its launcher has left it for the kubelet; undefined where it has left nothing. */
+/** How a guest ended, as its launcher has reported it to the kubelet; undefined if it has reported nothing. */
 export function lastWords(
   pod: KubeObject,
 ): { readonly state: "Shutoff" | "Crashed"; readonly reason: string } | undefined {
@@ -49,7 +49,7 @@ export function lastWords(
     const [state, reason] = [text(at(told, "state")), text(at(told, "reason"))];
     return state === "Shutoff" || state === "Crashed" ? { state, reason } : undefined;
   } catch {
-    // Left by a launcher that was killed, or by nobody: then nothing is known of it.
+    // Left by a launcher that was killed, or by nobody: then nothing is known about it.
     return undefined;
   }
 }
@@ -61,7 +61,7 @@ export function podAddresses(pod: KubeObject): readonly string[] {
     .filter((ip) => ip !== "");
 }
 
-/** The Pod of a VMI that its grant names, or the only one that it has on this node. */
+/** The Pod of a VMI that its grant names, or its only one on this node. */
 export function podOf(
   pods: readonly KubeObject[],
   vmiUid: string,

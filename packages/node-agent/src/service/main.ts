@@ -9,6 +9,7 @@ import { startDevicePlugins } from "../device-plugins/device-plugins.ts";
 import { readCapabilityFiles } from "../duties/capability-files.ts";
 import { readCapabilities } from "../duties/node-capabilities.ts";
 import { startNodeDuties } from "../duties/start-node-duties.ts";
+import { vsockDialer } from "../guest-server/dial-vsock.ts";
 import { startGuestServer } from "../guest-server/guest-server.ts";
 import { hostArchitecture } from "../host-architecture.ts";
 import { prepareNode } from "../node-setup/prepare-node.ts";
@@ -25,6 +26,8 @@ const flags = {
   "boot-id-file": { type: "string", default: "/proc/sys/kernel/random/boot_id" },
   /** A folder with `tls.crt`, `tls.key` and `ca.crt`: then guests are served to the API server. */
   "tls-directory": { type: "string" },
+  /** A folder with the same files: what programs in guests are shown over VSOCK. Without it, TLS to them is refused. */
+  "vsock-tls-directory": { type: "string" },
 } as const;
 
 /**
@@ -37,7 +40,7 @@ export async function main(args: readonly string[], signal: AbortSignal): Promis
   const nodeName = values["node-name"] ?? process.env["NODE_NAME"] ?? "";
   const log = lineLog((line) => process.stdout.write(`${line}\n`));
   if (nodeName === "") {
-    log.error({}, "the name of the node is missing; give --node-name or the variable NODE_NAME");
+    log.error({}, "the node name is missing; use --node-name or the variable NODE_NAME");
     return 2;
   }
   const config = readConfig(values.configuration);
@@ -65,15 +68,17 @@ export async function main(args: readonly string[], signal: AbortSignal): Promis
     log,
   });
   const credentials = readCredentials(values["tls-directory"]);
+  const shown = readCredentials(values["vsock-tls-directory"]);
   await using _ = credentials
     ? await startGuestServer({
         ...{ nodeName, log, credentials: { current: credentials } },
         findGuest: servedGuests(agent),
+        dialVsock: vsockDialer(shown && { credentials: async () => shown }),
       })
     : undefined;
   log.info({ node: nodeName }, "the node agent starts");
   await agent.run({ signal });
-  log.info({ node: nodeName }, "the node agent ends; guests run on");
+  log.info({ node: nodeName }, "the node agent stops; guests keep running");
   return 0;
 }
 

@@ -8,8 +8,8 @@ export interface PolicyRule {
 }
 
 /**
- * What a node agent may do at the API server, as far as a ClusterRole can say it. That it may change only VMIs of its own
- * node, and of these only what is its own, is `nodeAgentCauses` of `@virtkit/api/admission`.
+ * What a node agent may do at the API server, as far as a ClusterRole can express it. `nodeAgentCauses` of
+ * `@virtkit/api/admission` ensures that it changes only VMIs of its own node, and only its own part of them.
  */
 export function nodeAgentRules({ groups }: Names): readonly PolicyRule[] {
   const reads = ["get", "list", "watch"];
@@ -21,7 +21,7 @@ export function nodeAgentRules({ groups }: Names): readonly PolicyRule[] {
     },
     { apiGroups: [""], resources: ["pods"], verbs: reads },
     { apiGroups: [""], resources: ["nodes"], verbs: ["get", "patch"] },
-    // To ask for its certificate and to fetch it; who may have which is decided by who signs.
+    // To request its certificate and to fetch it; the signer decides who may have which.
     {
       apiGroups: ["certificates.k8s.io"],
       resources: ["certificatesigningrequests"],

@@ -8,8 +8,11 @@ import type { DomainStatus, MayRun } from "@virtkit/domain-manager";
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import { type Cache, liveRead } from "@virtkit/kube/cache";
 import { type EventRecorder, patchObject } from "@virtkit/kube/writes";
+import type { MigrationReport } from "@virtkit/launcher/client";
 import { hostArchitecture } from "../host-architecture.ts";
+import { endLostHandover } from "../migration/end-lost-handover.ts";
 import type { NodeMigrations } from "../migration/node-migrations.ts";
+import { handoverTo } from "../migration/plan-target-duty.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { LauncherView, NodePlan, NodeView } from "../plan/index.ts";
 import { generatedDisks } from "../plan/iso-sizes.ts";
@@ -18,9 +21,10 @@ import type { AgentContext } from "./agent-context.ts";
 import { GuestHold } from "./guest-hold.ts";
 import { carryOutPass, type PassSubject } from "./guest-pass.ts";
 import type { GuestRecord } from "./guest-record.ts";
+import { volumesIn } from "./hotplug-pass.ts";
 import { launcherContainer, podAddresses, podOf } from "./launcher-pods.ts";
 import { nodeDomainOf } from "./node-domain.ts";
-import type { ContainerName, GuestClient } from "./node-host.ts";
+import type { GuestClient } from "./node-host.ts";
 import { claimGrant, endedGrant, grantObstacle, grantOf } from "./vmi-grant.ts";
 
 type Vmi = VirtualMachineInstance & KubeObject;
@@ -31,11 +35,13 @@ export interface HeldGuest {
   readonly vmiUid: string;
   readonly podUid: string;
   readonly sandbox: Sandbox | undefined;
-  /** The connection that is used now; undefined while the launcher is not heard. */
+  /** The current connection; undefined while the launcher does not answer. */
   readonly client: GuestClient | undefined;
-  /** What the launcher last said. */
+  /** The launcher's last report. */
   readonly domain: DomainStatus | undefined;
-  /** The claim by which it runs here. Rejects where it is not this node's to run. */
+  /** Progress of its migration to another node; undefined if there is none, or no report yet. */
+  readonly leaving: MigrationReport["progress"];
+  /** The claim under which it runs here. Rejects if this node may not run it. */
   mayRun(options: { readonly signal: AbortSignal }): Promise<MayRun>;
 }
 
@@ -45,7 +51,7 @@ export interface NodeGuestsOptions {
   readonly nodeName: string;
   config(): ClusterConfig;
   readonly vmis: Cache<Vmi>;
-  /** VMIs whose guests come to this node. */
+  /** VMIs whose guests arrive on this node. */
   readonly incoming: Cache<Vmi>;
   readonly migrations: NodeMigrations;
   readonly pods: Cache<KubeObject>;
@@ -56,13 +62,16 @@ export interface NodeGuestsOptions {
   enqueue(vmi: ObjectName, after: number): void;
 }
 
-/** Milliseconds between two passes that a launcher's news cause: a hostile one cannot keep the agent busy. */
+/** Milliseconds between two passes caused by a launcher's news: a hostile one cannot keep the agent busy. */
 const newsInterval = 500;
 
-/** Milliseconds between two looks at a launcher whose guest has left. */
+/** Milliseconds between two checks of a launcher whose guest has left. */
 const leftInterval = 2_000;
 
-/** Milliseconds until a change is tried again that a guest has not let be made: it lets go of a device when it likes. */
+/** Milliseconds between two looks for a proof that a guest was lost while it was handed over. */
+const lostInterval = 5_000;
+
+/** Milliseconds until a change is retried that a guest has not allowed: it releases a device when it likes. */
 const pendingInterval = 2_000;
 
 /** The guests of a node, and one pass over each. */
@@ -79,7 +88,7 @@ export class NodeGuests implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Takes up again what the records say, whether or not the API server still has it. Returns their VMIs. */
+  /** Resumes what the records say, whether or not the API server still has it. Returns their VMIs. */
   recall(): readonly ObjectName[] {
     const { records, problems } = this.#options.context.records.all();
     this.#problems = problems.map((file) => `${file} is not a record that this release can read`);
@@ -98,7 +107,7 @@ export class NodeGuests implements AsyncDisposable {
     const own = [...this.#holds.values()].filter(
       ({ record }) => record.vmiUid === vmi.object.metadata.uid,
     );
-    // A guest that has been here before has left a launcher that ends.
+    // A guest that was here before has left a launcher that ends.
     const hold = own.find(({ hasEnded }) => !hasEnded) ?? own[0];
     return hold && this.#shown(hold);
   }
@@ -117,13 +126,14 @@ export class NodeGuests implements AsyncDisposable {
     const vmi = found.state === "present" ? found.object : undefined;
     return {
       ...{ vmiUid, podUid, client: hold.client, domain: hold.domain },
+      leaving: this.#options.migrations.progressOf(hold),
       vmi: vmi?.metadata.uid === vmiUid ? vmi : undefined,
       mayRun: ({ signal }) => this.#mayRun(hold, signal),
       sandbox: hold.launcher?.sandbox,
     };
   }
 
-  /** Claims again what this incarnation has claimed before; it claims nothing anew. */
+  /** Claims again what this incarnation has claimed before; it makes no new claim. */
   async #mayRun(hold: GuestHold, signal: AbortSignal): Promise<MayRun> {
     const { namespace, name, vmiUid, podUid } = hold.record;
     const found = this.#options.vmis.get({ namespace, name });
@@ -138,7 +148,7 @@ export class NodeGuests implements AsyncDisposable {
     return hold.mayRun;
   }
 
-  /** One pass over the VMI of a name, and over what older VMIs of that name have left on this node. */
+  /** One pass over the VMI with a name, and over what older VMIs with that name have left on this node. */
   async reconcile(
     object: ObjectName,
     signal: AbortSignal,
@@ -164,13 +174,14 @@ export class NodeGuests implements AsyncDisposable {
     if (vmi && isHere(names.migrationTargetNodeName)) {
       next = earlier(next, await this.#receive(vmi, context));
     }
+    if (vmi) next = earlier(next, await this.#endLost(vmi, context));
     if (vmi && isHere(names.nodeName)) next = earlier(next, await this.#see(vmi, context));
     if (vmi && !isHere(names.migrationTargetNodeName)) await this.#endEarlier(vmi, context);
     if (older.failure !== undefined) throw older.failure;
     return next === undefined ? undefined : { requeueAfter: next };
   }
 
-  /** Ends what VMIs of the same name with other UIDs have left here. */
+  /** Ends what VMIs with the same name and other UIDs have left here. */
   async #endAllOlder(
     object: ObjectName,
     vmi: Vmi | undefined,
@@ -189,7 +200,7 @@ export class NodeGuests implements AsyncDisposable {
       try {
         next = earlier(next, await this.#endOlder(hold, object, context));
       } catch (error) {
-        // What is left on the node of one that is proven to have ended does not keep the next VMI waiting.
+        // What is left on the node by a guest that is proven to have ended does not block the next VMI.
         if (!hold.hasEnded) throw error;
         failure ??= error;
       }
@@ -197,7 +208,7 @@ export class NodeGuests implements AsyncDisposable {
     return { next, failure };
   }
 
-  /** A guest whose VMI is not there any more is ended, by its UID, and only where a live read says so. */
+  /** A guest whose VMI no longer exists is ended, by its UID, and only if a live read says so. */
   async #endOlder(
     hold: GuestHold,
     object: ObjectName,
@@ -216,12 +227,14 @@ export class NodeGuests implements AsyncDisposable {
   }
 
   /**
-   * A launcher whose guest has left this node, or never came. It ends by itself once it is told that libvirt may forget its
-   * guest; what was prepared for it is taken back when it has. Where the grant still names it nothing is done.
+   * A launcher whose guest has left this node, or never arrived. It ends on its own once libvirt may forget its
+   * guest; what was prepared for it is undone when it has. If the grant still names it, nothing is done.
    */
   async #endLeft(hold: GuestHold, vmi: Vmi, context: AgentContext): Promise<number | undefined> {
     const { effects, host, names, signal } = context;
-    if (isNamed(grantOf(vmi, names), context.holderOf(hold.record))) return undefined;
+    if (isNamed(grantOf(vmi, names), context.holderOf(hold.record))) {
+      return await this.#endLost(vmi, context);
+    }
     if (hold.hasEnded) {
       const { podUid } = hold.record;
       // Its namespaces went with it: nothing is looked for in them.
@@ -231,13 +244,23 @@ export class NodeGuests implements AsyncDisposable {
     }
     const isEmpty = ["Absent", "Shutoff", "Crashed"].includes(hold.domain?.state ?? "");
     const { client } = hold;
-    if (client && isEmpty) {
-      await effects("delete the domain", () => client.delete({ signal }));
-    }
+    if (!isEmpty) await this.#options.migrations.conclude(vmi, hold);
+    else if (client) await effects("delete the domain", () => client.delete({ signal }));
     return leftInterval;
   }
 
-  /** Launchers that have ended, of a guest that was on this node before and has come back. */
+  /** A guest that was handed over to a launcher of this node, which has ended: nobody else may be able to prove that. */
+  async #endLost(vmi: Vmi, context: AgentContext): Promise<number | undefined> {
+    const grant = grantOf(vmi, context.names);
+    const lost = [...this.#holds.values()].find(
+      ({ record, hasEnded }) => hasEnded && handoverTo(grant, context.holderOf(record)),
+    );
+    if (!lost) return undefined;
+    await endLostHandover(lost.record, this.#proofs(lost), context);
+    return lostInterval;
+  }
+
+  /** Ended launchers of a guest that was on this node before and has come back. */
   async #endEarlier(vmi: Vmi, context: AgentContext): Promise<void> {
     const grant = grantOf(vmi, context.names);
     const ended = [...this.#holds.values()].filter(
@@ -246,12 +269,12 @@ export class NodeGuests implements AsyncDisposable {
         hold.hasEnded &&
         !isNamed(grant, context.holderOf(hold.record)),
     );
-    // The one whose end is still to be told is the grant's.
+    // The one whose end is still to be reported belongs to the grant.
     if (grant.state !== "Claimed") return;
     for (const hold of ended) await this.#endLeft(hold, vmi, context);
   }
 
-  /** Sees to a guest that comes to a launcher of this node. */
+  /** Handles a guest that arrives at a launcher of this node. */
   async #receive(vmi: Vmi, context: AgentContext): Promise<number | undefined> {
     const { pods, migrations, nodeName } = this.#options;
     const { targetNode, targetPod } = vmi.status?.migrationState ?? {};
@@ -286,9 +309,13 @@ export class NodeGuests implements AsyncDisposable {
     }
     hold.follow(vmi);
     if (isLater(hold.written, vmi)) return undefined;
-    // Nothing follows from a launcher that has said nothing yet; it is heard, or it is silent for long enough.
+    // Nothing follows from a launcher that has not reported yet; it reports, or is silent for long enough.
     if (hold.hearing === "waiting") return this.#options.silenceLimit;
-    const moving = await this.#options.migrations.leave(vmi, hold, context);
+    const isOwnPod = pod?.metadata.uid === hold.record.podUid;
+    const arrivedBy = isOwnPod
+      ? entry(pod?.metadata.labels, names.labels.migrationJobUid)
+      : undefined;
+    const moving = await this.#options.migrations.leave(vmi, hold, context, arrivedBy);
     if (moving.owns) return moving.next;
     const annotations = (): Readonly<Record<string, string>> | undefined =>
       hold.hasEnded ? endedGrant(vmi, this.#proofs(hold), names) : undefined;
@@ -296,13 +323,14 @@ export class NodeGuests implements AsyncDisposable {
     const obstacle = grantObstacle(grant, context.holderOf(hold.record));
     const view = { ...this.#view(hold, vmi, pod), grantObstacle: obstacle };
     const plan = await carryOutPass(view, subject, context);
-    // A record goes only once all that follows from it is written: nobody else could tell how the guest ended.
+    // A record goes only once everything that follows from it is written: nobody else could tell how the guest
+    // ended.
     if (!hasFailed(plan)) await this.#settle(hold, vmi, context);
     const next = this.#conclude(hold, vmi, plan);
     return hold.hasPending ? earlier(next, pendingInterval) : next;
   }
 
-  /** Ends the grant of a launcher that has ended, if that was not in the status's write, and then lets go of its record. */
+  /** Ends the grant of an ended launcher, if the status write did not, and then removes its record. */
   async #settle(hold: GuestHold, vmi: Vmi, context: AgentContext): Promise<void> {
     if (!hold.hasEnded) return;
     const latest = isLater(hold.written, vmi) ? (hold.written as Vmi) : vmi;
@@ -349,13 +377,14 @@ export class NodeGuests implements AsyncDisposable {
       containerID,
       nonce,
       process: launcher.process,
+      bootID: this.#options.context.ownNode.identity.bootID,
     };
     return this.#keep(
       new GuestHold({ record, isRecorded: false }, launcher, this.#holdOptions(record)),
     );
   }
 
-  /** Holds the process of a record again; undefined where it is neither seen nor proven to have ended. */
+  /** Holds the process of a record again; undefined if it is neither visible nor proven to have ended. */
   #holdOf(record: GuestRecord, isRecorded: boolean): GuestHold | undefined {
     const held = this.#holds.get(record.containerID);
     if (held) return held;
@@ -383,22 +412,26 @@ export class NodeGuests implements AsyncDisposable {
     return { effects, clock, log, onNews, silenceLimit };
   }
 
-  /** What is known of a launcher that should be here and is not seen; undefined where one is still to come. */
+  /** What is known about a launcher that should be here and is not visible; undefined if one is still to come. */
   #launcherUnseen(
     vmi: Vmi,
-    container: ContainerName | undefined,
+    container: ReturnType<typeof launcherContainer>,
     grant: ReadGrant,
   ): LauncherView | undefined {
-    // Of a VMI that is over nothing is left to be proven.
+    // For a VMI that has ended, nothing is left to be proven.
     if (isFinal(vmi)) return undefined;
     const { phase } = vmi.status ?? {};
-    // Somebody had the proof: what is left is to say so.
+    // Somebody had the proof: it only needs to be reported.
     if (grant.state === "Ended" && phase === "Running") {
+      return { state: "ended", isConnected: false };
+    }
+    // Only this agent could have claimed for that Pod, and has not: nothing has run in it, and nothing will.
+    if (grant.state === "Granted" && grant.podUID === container?.podUid && container.isTerminated) {
       return { state: "ended", isConnected: false };
     }
     const silent = (what: string): LauncherView => ({
       ...{ state: "silent", isConnected: false },
-      problem: `${what}, which is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`,
+      problem: `${what}, which is not visible on this node, and this agent has no record that proves its end; nothing is started or ended`,
     });
     if (grant.state === "Claimed") {
       return silent(`the guest is claimed by container ${grant.holder.containerID}`);
@@ -449,13 +482,13 @@ export class NodeGuests implements AsyncDisposable {
         ? {
             fileSizes: hold.launcher.fileSizes([...generatedDisks(vmi, config.names).values()]),
             selinuxContext: hold.launcher.selinuxContext,
-            ...(hasHotplugged(vmi) ? { mountedVolumes: hold.launcher.pluggedVolumes() } : {}),
+            ...(hasHotplugged(vmi) ? { mountedVolumes: volumesIn(hold.launcher, vmi) } : {}),
           }
         : {}),
     };
   }
 
-  /** Tells the events, remembers what the next pass needs, and lets go of what is over. */
+  /** Reports the events, remembers what the next pass needs, and releases what is over. */
   #conclude(hold: GuestHold | undefined, vmi: Vmi | undefined, plan: NodePlan): number | undefined {
     const { recorder, context } = this.#options;
     for (const event of vmi ? plan.events : [])
@@ -476,7 +509,7 @@ export class NodeGuests implements AsyncDisposable {
   }
 }
 
-/** Has the controller call again, later each time. */
+/** Makes the controller call again, less often each time. */
 class PassFailed extends Error {}
 
 function hasFailed({ requeue }: NodePlan): boolean {
@@ -493,14 +526,14 @@ function earlier(one: number | undefined, other: number | undefined): number | u
   return Math.min(one, other);
 }
 
-/** Whether an object that was written is newer than what the cache has: the agent's own write has not come back. */
+/** Whether a written object is newer than the cache's: the agent's own write has not come back. */
 function isLater(written: KubeObject | undefined, { metadata }: KubeObject): boolean {
   const [own, seen] = [text(written?.metadata.resourceVersion), text(metadata.resourceVersion)];
   if (!/^\d+$/.test(own) || !/^\d+$/.test(seen)) return false;
   return BigInt(seen) < BigInt(own);
 }
 
-/** Whether a grant names an incarnation: then its end, or its guest's, is not this pass's business. */
+/** Whether a grant names an incarnation: then its end, or its guest's, is not this pass's concern. */
 function isNamed(grant: ReadGrant, holder: Holder): boolean {
   if (grant.state === "Invalid") return true;
   if (grant.state === "Granted") return grant.podUID === holder.podUID;
@@ -533,7 +566,7 @@ function referenceTo({ namespace, name, vmiUid }: GuestRecord): VirtualMachineIn
   } as VirtualMachineInstance;
 }
 
-/** 128 bits by which the agent knows its own claim again. */
+/** 128 bits by which the agent recognises its own claim. */
 function nonceFrom(random: Random): string {
   const digits = Array.from({ length: 4 }, () => Math.floor(random.number() * 2 ** 32));
   return digits.map((each) => each.toString(16).padStart(8, "0")).join("");

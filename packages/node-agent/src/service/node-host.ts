@@ -12,7 +12,7 @@ export type MovingClient = Pick<
   "cancelMigration" | "followMigration" | "migrate" | "noteClaim" | "noteGrant" | "receiveMigration"
 >;
 
-/** What the agent asks of a launcher. One that lacks the verbs of a migration keeps its guest where it is. */
+/** What the agent asks of a launcher. Without the verbs of a migration, its guest stays where it is. */
 export type GuestClient = Pick<
   LauncherClient,
   "close" | "delete" | "events" | "kill" | "memoryDump" | "shutdown" | "status" | "syncVmi"
@@ -26,14 +26,14 @@ export interface ContainerName {
   readonly containerID: string;
 }
 
-/** A launcher that was found on this node by its container, and is held: it cannot be taken for another. */
+/** A launcher found on this node by its container, and held open: it cannot be mistaken for another. */
 export interface FoundLauncher extends Disposable {
   readonly process: ProcessIdentity;
-  /** Absent where the launcher is simulated. */
+  /** Absent if the launcher is simulated. */
   readonly sandbox?: Sandbox;
   /** Whether its first process has ended. The kernel says so; silence does not. */
   hasEnded(): boolean;
-  /** One attempt. Rejects where nobody answers, or another VMI's launcher does. */
+  /** One attempt. Rejects if nobody answers, or another VMI's launcher does. */
   connect(
     vmi: VirtualMachineInstance,
     options: { readonly signal: AbortSignal },
@@ -44,31 +44,36 @@ export interface FoundLauncher extends Disposable {
     client: GuestClient,
     options: { readonly signal: AbortSignal },
   ): Promise<Omit<SyncRequest, "mayRun">>;
-  /** Lets the guest of one migration in. Absent where no guest can move into this launcher. */
+  /** Lets the guest of one migration in. Absent if no guest can move into this launcher. */
   openWayIn?(options: WayInOptions): Promise<WayIn>;
-  /** Opens the way for the guest to where its target listens. Absent where it cannot leave. */
+  /** Opens the connection for the guest to its target. Absent if it cannot leave. */
   openWayOut?(options: WayOutOptions): Promise<WayOut>;
-  /** Takes away what an agent before this one has left of a way in or out. Only where none is open. */
+  /** Removes what an earlier agent has left of a connection. Only if none is open. */
   clearWay?(): void;
-  /** Bytes of those of these files that are there. */
+  /** Sizes in bytes of those of these files that exist. */
   fileSizes(paths: readonly string[]): Readonly<Record<string, number>>;
   /** Names of the hotplugged volumes that are in its sandbox. */
   pluggedVolumes(): readonly string[];
-  /** Puts a hotplugged volume into its sandbox, out of the container that has brought it to this node. May be repeated. */
+  /** Hotplugged volumes that an interrupted agent has neither plugged in nor removed completely. */
+  interruptedVolumes(): readonly string[];
+  /**
+   * Puts a hotplugged volume into its sandbox, from the container that has brought it to this node. May be
+   * repeated.
+   */
   plugVolume(wanted: WantedPlug, from: ContainerName, vmi: VirtualMachineInstance): Promise<void>;
-  /** Takes a hotplugged volume out of its sandbox, which no guest uses any more. May be repeated. */
+  /** Removes a hotplugged volume from its sandbox that no guest uses any longer. May be repeated. */
   unplugVolume(volume: string, vmi: VirtualMachineInstance): Promise<void>;
-  /** The SELinux context that its files need; `none` where SELinux is off. */
+  /** The SELinux context that its files need; `none` if SELinux is off. */
   readonly selinuxContext: string;
 }
 
 /** The node, as far as guests are concerned. */
 export interface NodeHost {
-  /** Undefined where no process of that container is seen, which proves nothing. */
+  /** Undefined if no process of that container is visible, which proves nothing. */
   find(container: ContainerName): FoundLauncher | undefined;
   /** Whether a process that was once seen is proven to have ended. */
   hasEnded(process: ProcessIdentity): boolean;
-  /** Takes back what was prepared for a Pod. May be repeated. */
+  /** Undoes what was prepared for a Pod. May be repeated. */
   cleanUp(
     podUid: string,
     launcher: FoundLauncher | undefined,

@@ -12,13 +12,13 @@ export const nodeResource: Resource = defineResource({
   namespaced: false,
 });
 
-/** What tells this boot of this machine from all others. */
+/** What distinguishes this boot of this machine from all others. */
 export interface MachineIdentity {
   readonly machineID: string;
   readonly bootID: string;
 }
 
-/** Where the kernel and the system say who they are. */
+/** Files with the identity of the machine and the boot. */
 export interface IdentityFiles {
   /** Default `/etc/machine-id`. In a Pod: a file of the node, mounted. */
   readonly machineIdFile?: string;
@@ -26,7 +26,7 @@ export interface IdentityFiles {
   readonly bootIdFile?: string;
 }
 
-/** As this host says it. */
+/** As this host reports it. */
 export function machineIdentity({
   machineIdFile = "/etc/machine-id",
   bootIdFile = "/proc/sys/kernel/random/boot_id",
@@ -36,8 +36,8 @@ export function machineIdentity({
 }
 
 /**
- * Makes sure that the Node object speaks of this boot of this machine. Claims name it, and a controller takes a holder of
- * another boot for ended: a claim in the name of a boot that the kubelet has not reported yet would not be safe.
+ * Checks that the Node object describes this boot of this machine. Claims name it, and a controller considers a
+ * holder from another boot ended: a claim in a boot that the kubelet has not reported yet would not be safe.
  */
 export class OwnNode {
   readonly #client: KubeClient;
@@ -70,7 +70,7 @@ export class OwnNode {
       this.#isConfirmed = true;
       return;
     }
-    const message = `the Node ${this.#name} is machine ${found.machineID} in boot ${found.bootID}, this is machine ${machineID} in boot ${bootID}; nothing is claimed until the kubelet has reported this boot`;
+    const message = `the Node ${this.#name} is machine ${found.machineID} in boot ${found.bootID}, this is machine ${machineID} in boot ${bootID}; nothing is claimed until the kubelet reports this boot`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "status.nodeInfo" });
   }
 }

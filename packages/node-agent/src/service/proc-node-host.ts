@@ -31,7 +31,7 @@ import type { ContainerName, FoundLauncher, GuestClient, NodeHost } from "./node
 /** Options of {@link procNodeHost}. */
 export interface ProcNodeHostOptions {
   readonly stateDirectory: string;
-  /** Configuration of the cluster and facts of the node, as they are now. */
+  /** The current configuration of the cluster and facts about the node. */
   environment(): Environment;
   /** Opens the first process of a container. Default: by its cgroup. */
   findProcess?(container: ContainerName): ProcessHandle | undefined;
@@ -58,7 +58,7 @@ function find(container: ContainerName, options: ProcNodeHostOptions): FoundLaun
   if (!process) return undefined;
   try {
     const sandbox = openSandbox({ podUid: container.podUid, pid: process.pid });
-    // Opened by pid: make sure that it is the process that was looked at.
+    // Opened by pid: check that it is the process that was inspected.
     const identity = identityOf(process);
     if (JSON.stringify(identityOf(sandbox.process)) === JSON.stringify(identity)) {
       return new SandboxLauncher(sandbox, identity, options);
@@ -66,7 +66,7 @@ function find(container: ContainerName, options: ProcNodeHostOptions): FoundLaun
     sandbox[Symbol.dispose]();
     return undefined;
   } catch (error) {
-    // It has ended meanwhile; whether that is so is asked of the record.
+    // It has ended meanwhile; the record decides whether that is so.
     if (isHostError(error) && error.code === "HOST_PROCESS_GONE") return undefined;
     throw error;
   } finally {
@@ -161,7 +161,7 @@ class SandboxLauncher implements FoundLauncher {
       using file = this.sandbox.root.resolve(path, "file");
       return Number(file.stat().size);
     } catch (error) {
-      // Not made yet, or not a plain file: then its size is not told.
+      // Not created yet, or not a regular file: then its size is not reported.
       if (isHostError(error)) return undefined;
       throw error;
     }
@@ -171,6 +171,10 @@ class SandboxLauncher implements FoundLauncher {
     return this.#volumes.plugged();
   }
 
+  interruptedVolumes(): readonly string[] {
+    return this.#volumes.interrupted();
+  }
+
   async plugVolume(
     wanted: WantedPlug,
     from: ContainerName,
@@ -178,7 +182,7 @@ class SandboxLauncher implements FoundLauncher {
   ): Promise<void> {
     const process = firstProcess(from, this.#options);
     if (!process) {
-      const message = `volume ${wanted.volume}: no process of container ${from.containerID} of its attachment Pod is seen on this node`;
+      const message = `volume ${wanted.volume}: no process of container ${from.containerID} of its attachment Pod is visible on this node`;
       throw new NodeAgentError("AGENT_SANDBOX", message, { path: wanted.volume });
     }
     try {
@@ -203,7 +207,7 @@ class SandboxLauncher implements FoundLauncher {
   }
 }
 
-/** As the kernel has it of the launcher's first process. */
+/** As the kernel reports it for the launcher's first process. */
 function selinuxContextOf({ process }: Sandbox): string {
   if (selinuxState() === "disabled") return "none";
   return process.read("attr/current").replaceAll("\0", "").trim();

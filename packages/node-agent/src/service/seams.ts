@@ -34,13 +34,13 @@ export const seams = [
 /** One of {@link seams}. */
 export type Seam = (typeof seams)[number];
 
-/** Called before and after each thing that is done; for tests that end the agent there. */
+/** Called before and after each action; for tests that end the agent there. */
 export type SeamHook = (seam: Seam, when: "before" | "after") => void | Promise<void>;
 
-/** Does what a seam names. */
+/** Performs the action that a seam names. */
 export type Effects = <T>(seam: Seam, work: () => T | Promise<T>) => Promise<T>;
 
-/** {@link Effects} that tell a hook. */
+/** {@link Effects} that call a hook. */
 export function effectsWith(hook?: SeamHook): Effects {
   return async (seam, work) => {
     await hook?.(seam, "before");

@@ -2,8 +2,15 @@ import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 import type { Names } from "@virtkit/api/names";
 import { describeError, type Observers } from "@virtkit/api/observe";
 import type { KubeClient } from "@virtkit/kube";
-import { nodeAgentIdentity, type RenewedCredentials } from "@virtkit/pki";
+import {
+  type Credentials,
+  type Identity,
+  nodeAgentIdentity,
+  type RenewedCredentials,
+  vsockIdentity,
+} from "@virtkit/pki";
 import { requestCertificate } from "../certificates/request-certificate.ts";
+import { vsockDialer } from "../guest-server/dial-vsock.ts";
 import { type GuestServer, startGuestServer } from "../guest-server/guest-server.ts";
 import type { NodeAgent } from "./create-node-agent.ts";
 import { servedGuests } from "./served-guests.ts";
@@ -50,8 +57,10 @@ class CertifiedGuestService implements GuestService {
   readonly #ending = new AbortController();
   readonly #starting: Promise<void>;
   #credentials: RenewedCredentials | undefined;
+  /** What guests are shown over VSOCK. */
+  #shown: Promise<RenewedCredentials> | undefined;
   #server: GuestServer | undefined;
-  #problem = "the certificate of this node is not there yet";
+  #problem = "this node has no certificate yet";
 
   constructor(options: ServeGuestsOptions) {
     this.#options = options;
@@ -68,12 +77,18 @@ class CertifiedGuestService implements GuestService {
 
   async renew(): Promise<void> {
     await this.#credentials?.renew();
+    // A failed request was reported to the guest server that made it.
+    const shown = await this.#shown?.catch(() => undefined);
+    await shown?.renew();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#starting;
     this.#credentials?.close();
+    // A failed request was reported to the guest server that made it.
+    const shown = await this.#shown?.catch(() => undefined);
+    shown?.close();
     await this.#server?.[Symbol.asyncDispose]();
   }
 
@@ -95,20 +110,45 @@ class CertifiedGuestService implements GuestService {
   }
 
   async #attempt(signal: AbortSignal): Promise<void> {
-    const { client, namespace, nodeName, agent, names, port, clock, log, metrics } = this.#options;
-    const { renewalInterval: interval, renewSince } = this.#options;
+    const { nodeName, agent, port, log, metrics } = this.#options;
     const observers = { ...(log && { log }), ...(metrics && { metrics }) };
-    this.#credentials ??= await requestCertificate({
-      ...{ client, namespace, identity: nodeAgentIdentity(nodeName), signal, ...observers },
+    this.#credentials ??= await this.#request(nodeAgentIdentity(nodeName), signal);
+    this.#server = await startGuestServer({
+      ...{ nodeName, credentials: this.#credentials, findGuest: servedGuests(agent), ...observers },
+      ...(port === undefined ? {} : { port }),
+      dialVsock: vsockDialer({ credentials: () => this.#shownToGuests() }),
+    });
+    log?.info({ port: this.#server.port }, "guests are served to the API server");
+  }
+
+  /** Asked for when the first guest is to be dialled with TLS: most nodes never need it. */
+  async #shownToGuests(): Promise<Credentials> {
+    this.#shown ??= this.#request(vsockIdentity(this.#options.nodeName), this.#ending.signal, {
+      timeout: 10_000,
+    });
+    try {
+      return (await this.#shown).current;
+    } catch (error) {
+      this.#shown = undefined;
+      throw error;
+    }
+  }
+
+  async #request(
+    identity: Identity,
+    signal: AbortSignal,
+    bounds: { readonly timeout?: number } = {},
+  ): Promise<RenewedCredentials> {
+    const { client, namespace, names, clock, log, metrics } = this.#options;
+    const { renewalInterval: interval, renewSince } = this.#options;
+    return await requestCertificate({
+      ...{ client, namespace, identity, signal, ...bounds },
+      ...(log && { log }),
+      ...(metrics && { metrics }),
       ...(names && { names }),
       ...(clock && { clock }),
       ...(renewSince && { renewSince }),
       ...(interval === undefined ? {} : { interval }),
     });
-    this.#server = await startGuestServer({
-      ...{ nodeName, credentials: this.#credentials, findGuest: servedGuests(agent), ...observers },
-      ...(port === undefined ? {} : { port }),
-    });
-    log?.info({ port: this.#server.port }, "guests are served to the API server");
   }
 }

@@ -21,20 +21,23 @@ export function servedGuests(
   };
 }
 
-/** The guests of an agent whose launchers are heard, for `GuestMetrics.collect`. */
+/** The guests of an agent whose launchers answer, for `GuestMetrics.collect`. */
 export function measuredGuests(agent: Pick<NodeAgent, "guests">): readonly MeasuredGuest[] {
-  return agent
-    .guests()
-    .flatMap((held) =>
-      held.vmi && held.client
-        ? [{ vmi: held.vmi, status: held.domain, launcher: controlOf(held) }]
-        : [],
-    );
+  return agent.guests().flatMap((held) =>
+    held.vmi && held.client
+      ? [
+          {
+            ...{ vmi: held.vmi, status: held.domain, launcher: controlOf(held) },
+            migration: held.leaving,
+          },
+        ]
+      : [],
+  );
 }
 
 /** The connection has more verbs than the agent itself needs. */
 function controlOf({ client, podUid }: HeldGuest): GuestControl {
   if (client) return client as unknown as GuestControl;
-  const message = `the launcher of Pod ${podUid} is not heard; try again`;
+  const message = `the launcher of Pod ${podUid} does not answer; try again`;
   throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
 }

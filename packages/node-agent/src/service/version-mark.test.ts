@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { VersionMark } from "./version-mark.ts";
 
-test("an API server that is older than what this node has seen is told from one that is not, also by the next agent", () => {
+test("an API server older than what this node has seen is recognised, also by the next agent", () => {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-mark-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const mark = new VersionMark(directory);

@@ -4,8 +4,8 @@ import { writeDurably } from "@virtkit/host-primitives/durable";
 import { NodeAgentError } from "../node-agent-error.ts";
 
 /**
- * The highest version of the API server's store that this node has acted on. A lower one means that the store was put back
- * to an earlier state: what it says of run grants may be long over.
+ * The highest version of the API server's store that this node has acted on. A lower one means that the store was
+ * restored to an earlier state: what it says about run grants may be long outdated.
  */
 export class VersionMark {
   readonly #file: string;
@@ -16,11 +16,13 @@ export class VersionMark {
     this.#highest = readMark(this.#file);
   }
 
-  /** Throws `AGENT_CLAIM_HELD` for a version that is older than the mark. One that is no number is not compared. */
+  /**
+   * Throws `AGENT_CLAIM_HELD` for a version older than the mark. A version that is not a number is not compared.
+   */
   check(version: string): void {
     const found = numberOf(version);
     if (found === undefined || found >= this.#highest) return;
-    const message = `the API server is at version ${version}, and this node has seen ${this.#highest}: it was restored from a backup; make sure that no guest of this node runs elsewhere, then remove ${this.#file}`;
+    const message = `the API server is at version ${version}, but this node has seen ${this.#highest}: it was restored from a backup; make sure that no guest of this node runs elsewhere, then remove ${this.#file}`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: this.#file });
   }
 

@@ -26,7 +26,7 @@ const metadata = {
   annotations: { [names.own(grantAnnotation)]: encodeGrant(granted) },
 };
 
-test("a claim that comes second waits for its turn by the agent's clock, and by no other", async () => {
+test("a second claim waits for its turn by the agent's clock, and by no other", async () => {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-grant-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   let swaps = 0;

@@ -28,13 +28,13 @@ import {
 import type { Effects } from "./seams.ts";
 import type { VersionMark } from "./version-mark.ts";
 
-/** A VMI's grant, as an object that was read has it. */
+/** A VMI's grant in an object that was read. */
 export function grantOf(vmi: VirtualMachineInstance, names: Names): ReadGrant {
   const value = entry(vmi.metadata?.annotations, names.own(grantAnnotation));
   return decodeGrant(value, text(vmi.metadata?.uid));
 }
 
-/** Why a holder may not run a VMI; undefined where it may. */
+/** Why a holder may not run a VMI; undefined if it may. */
 export function grantObstacle(grant: ReadGrant, holder: Holder): string | undefined {
   const verdict = decide(grant, { kind: "claim", holder });
   if (!("refused" in verdict)) return undefined;
@@ -42,14 +42,14 @@ export function grantObstacle(grant: ReadGrant, holder: Holder): string | undefi
   return `the run grant: ${reason}${advice ? `; ${advice}` : ""}`;
 }
 
-/** The annotation of a grant that has ended, where a proof permits it and it has not; else undefined. */
+/** The annotation of an ended grant, if a proof permits it and it has not ended; else undefined. */
 export function endedGrant(
   vmi: VirtualMachineInstance,
   proofs: readonly ProofOfEnd[],
   names: Names,
 ): Readonly<Record<string, string>> | undefined {
   const grant = grantOf(vmi, names);
-  // Others than a claim are not this node's to end.
+  // This node may end only a claim.
   if (grant.state !== "Claimed") return undefined;
   const verdict = decide(grant, { kind: "end", vmiUID: text(vmi.metadata?.uid), proofs });
   if ("refused" in verdict) return undefined;
@@ -68,7 +68,7 @@ export interface ClaimContext {
   readonly signal: AbortSignal;
 }
 
-/** Claims the grant of a VMI, or has the claim again. Rejects where the rules refuse it. */
+/** Claims the grant of a VMI, or gets the claim again. Rejects if the rules refuse it. */
 export async function claimGrant(
   { metadata }: VirtualMachineInstance,
   holder: Holder,
@@ -77,7 +77,7 @@ export async function claimGrant(
   const place = { namespace: text(metadata?.namespace), name: text(metadata?.name) };
   let storeVersion = "";
   const annotations: AnnotationClient = {
-    // A list, though of one: its version is the store's, while an object's is that of its own last change.
+    // A list, although of one object: its version is the store's, while an object's is that of its own last change.
     get: async () => {
       const found = await effects("read the grant", () => {
         const fieldSelector = `metadata.name=${place.name}`;

@@ -60,7 +60,7 @@ async function asTimePasses<T>(clock: { now: number }, event: Promise<T>): Promi
   }
 }
 
-test("what is there is told first, then what is added, changed and removed", async () => {
+test("reports existing manifests first, and then additions, changes and removals", async () => {
   const { path, next, clock } = watched();
   writeFileSync(path("a.yaml"), `${manifest("one")}---\n${manifest("two")}`);
   writeFileSync(path("notes.txt"), "nothing");
@@ -82,7 +82,7 @@ test("what is there is told first, then what is added, changed and removed", asy
   expect(await asTimePasses(clock, next())).toBe("removed three 64Mi");
 });
 
-test("a file that breaks keeps what it held, and is told once", async () => {
+test("a file that becomes invalid keeps its objects, and is reported once", async () => {
   const { path, next, clock } = watched();
   writeFileSync(path("a.yaml"), manifest("one"));
   expect([await next(), await next()]).toEqual(["added one 64Mi", "synced"]);
@@ -97,7 +97,7 @@ test("a file that breaks keeps what it held, and is told once", async () => {
   expect(await next()).toBe("changed one 96Mi");
 });
 
-test("a file that is replaced by deleting it first removes nothing", async () => {
+test("replacing a file by deleting it first removes nothing", async () => {
   const { path, next, clock } = watched();
   writeFileSync(path("a.yaml"), manifest("one"));
   expect([await next(), await next()]).toEqual(["added one 64Mi", "synced"]);
@@ -115,7 +115,7 @@ test("a file that is replaced by deleting it first removes nothing", async () =>
   expect(await next()).toBe("added two 64Mi");
 });
 
-test("a folder that goes away is a problem, and removes nothing", async () => {
+test("a folder that disappears is a problem, and removes nothing", async () => {
   const { path, next, directory, clock } = watched();
   writeFileSync(path("a.yaml"), manifest("one"));
   expect([await next(), await next()]).toEqual(["added one 64Mi", "synced"]);
@@ -128,7 +128,7 @@ test("a folder that goes away is a problem, and removes nothing", async () => {
   expect(await next()).toBe("added two 64Mi");
 });
 
-test("of two manifests of one VMI the first counts", async () => {
+test("the first of two manifests of one VMI counts", async () => {
   const { path, next } = watched();
   writeFileSync(path("b.yaml"), manifest("one", "32Mi"));
   writeFileSync(path("a.yaml"), manifest("one"));
@@ -157,7 +157,7 @@ test("the end of the watch ends the iteration", async () => {
   expect(seen).toEqual(["synced"]);
 });
 
-test("a VMI has a namespace and a UID, always the same one", () => {
+test("a VMI always gets the same namespace and UID", () => {
   const [one] = parseVmis(manifest("one"), "x");
   const [again] = parseVmis(manifest("one", "1Gi"), "y");
   expect(one?.metadata).toMatchObject({ name: "one", namespace: "default" });
@@ -169,15 +169,15 @@ test.each([
   ["nothing", "---\n# nothing\n"],
   ["another kind", "kind: Pod"],
   ["a list", "- 1"],
-  ["no YAML", "a: [1"],
+  ["invalid YAML", "a: [1"],
   ["no name", "kind: VirtualMachineInstance\nspec: { domain: { devices: {} } }"],
   ["no domain", "kind: VirtualMachineInstance\nmetadata: { name: x }"],
   ["a wrong type", `${manifest("x")}  volumes: 7`],
   [
-    "aliases that grow",
+    "aliases that expand",
     `a: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d]`,
   ],
-])("%s is refused with the place", (_, text) => {
+])("%s is rejected with the place", (_, text) => {
   expect(() => parseVmis(text, "dir/file.yaml")).toThrow(
     expect.objectContaining({ code: "AGENT_MANIFEST", path: "dir/file.yaml" }),
   );

@@ -9,9 +9,9 @@ import { NodeAgentError } from "../node-agent-error.ts";
 import { readVmis } from "./read-vmis.ts";
 import type { VmiChange, VmiSource } from "./vmi-source.ts";
 
-/** How {@link folderSource} looks. */
+/** How {@link folderSource} looks for changes. */
 export interface FolderSourceOptions extends Pick<Observers, "log"> {
-  /** Milliseconds between two looks where nothing is reported. Default 5,000. */
+  /** Milliseconds between two checks if nothing is reported. Default 5,000. */
   readonly rescan?: number;
   /** Milliseconds for which a VMI must be missing until it counts as removed. Default 1,000. */
   readonly settle?: number;
@@ -50,7 +50,7 @@ async function* changes(
   }
 }
 
-/** Rings when the folder changes, when it is time to look, and when the watch ends. */
+/** Fires when the folder changes, when a check is due, and when the watch ends. */
 class Bell implements Disposable {
   readonly #folder: Folder;
   readonly #signal: AbortSignal | undefined;
@@ -83,7 +83,7 @@ class Bell implements Disposable {
     this.#ringing = false;
   }
 
-  /** The folder may not be there yet, or not any more: then looking now and then must do. */
+  /** The folder may not exist yet, or no longer: then periodic checks must do. */
   #listen(): void {
     if (this.#watcher) return;
     try {
@@ -117,13 +117,13 @@ class Folder {
   readonly #rescan: number;
   readonly #settle: number;
   readonly #now: () => number;
-  /** What each file held when it was last read well. */
+  /** What each file held when it was last read successfully. */
   readonly #files = new Map<string, readonly VirtualMachineInstance[]>();
-  /** VMIs that were told, by namespace and name. */
+  /** VMIs that were reported, by namespace and name. */
   readonly #told = new Map<string, VirtualMachineInstance>();
-  /** Since when VMIs that were told are missing. */
+  /** Since when reported VMIs are missing. */
   readonly #missing = new Map<string, number>();
-  /** Problems that were told, by path; told again when they are others. */
+  /** Reported problems, by path; reported again when they change. */
   #problems = new Map<string, string>();
 
   constructor(
@@ -144,7 +144,7 @@ class Folder {
     this.#now = now;
   }
 
-  /** Milliseconds until the next look. */
+  /** Milliseconds until the next check. */
   patience(): number {
     return this.#missing.size > 0 ? Math.min(this.#settle, this.#rescan) : this.#rescan;
   }
@@ -178,13 +178,14 @@ class Folder {
     try {
       const vmis = await readVmis(path);
       if (vmis.length > 0) this.#files.set(name, vmis);
-      else throw new NodeAgentError("AGENT_MANIFEST", `${path}: holds no VMI; remove it`, { path });
+      else
+        throw new NodeAgentError("AGENT_MANIFEST", `${path}: contains no VMI; remove it`, { path });
     } catch (error) {
       problems.set(path, asError(error));
     }
   }
 
-  /** What has to be told so that who listens knows what the files hold. */
+  /** What to report so that listeners know what the files hold. */
   #compare(problems: Map<string, Error>): VmiChange[] {
     const wanted = this.#wanted(problems);
     const changes: VmiChange[] = [];
@@ -218,7 +219,7 @@ class Folder {
         if (!wanted.has(key)) wanted.set(key, vmi);
         else {
           const path = join(this.directory, name);
-          const message = `${path}: ${key} is in another manifest too; remove one of them`;
+          const message = `${path}: ${key} is also in another manifest; remove one of them`;
           problems.set(path, new NodeAgentError("AGENT_MANIFEST", message, { path }));
         }
       }

@@ -9,7 +9,7 @@ import { parseManifests } from "../manifests/index.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { stableUuid } from "../stable-uuid.ts";
 
-/** A manifest is written by hand: this is a hundred times what the largest has. */
+/** A manifest is written by hand: this is a hundred times the size of the largest. */
 const mostBytes = 4 * 1024 * 1024;
 
 /**
@@ -41,21 +41,21 @@ function vmiOf(value: unknown): VirtualMachineInstance {
   const { kind } = Object(value) as { kind?: unknown };
   if (kind !== "VirtualMachineInstance") {
     const found = JSON.stringify(kind)?.slice(0, 60) ?? "nothing";
-    throw new Error(`kind is ${found}; only a VirtualMachineInstance is run`);
+    throw new Error(`kind is ${found}; only a VirtualMachineInstance can be run`);
   }
   const problem = typeProblem(VirtualMachineInstanceSchema, value);
   if (problem) throw new Error(problem.message);
   const vmi = value as VirtualMachineInstance;
   const { name, namespace = "default" } = vmi.metadata ?? {};
-  if (!name) throw new Error("metadata.name: there is none; give it a name");
-  if (!vmi.spec?.domain) throw new Error("spec.domain: there is none; a guest needs one");
+  if (!name) throw new Error("metadata.name: missing; name the VMI");
+  if (!vmi.spec?.domain) throw new Error("spec.domain: missing; a guest needs one");
   const uid = vmi.metadata?.uid ?? stableUuid("vmi", namespace, name);
   return { ...vmi, metadata: { ...vmi.metadata, name, namespace, uid } };
 }
 
 async function readBounded(path: string): Promise<string> {
   try {
-    // A pipe would block, a device may do anything.
+    // A pipe would block, and a device may do anything.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const status = await file.stat();

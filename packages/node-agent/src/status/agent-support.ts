@@ -14,7 +14,7 @@ const required = [
   "guest-get-osinfo",
 ];
 
-/** Either set brings keys into a guest: the commands for keys, or those of agents that are older than them. */
+/** Either set adds keys to a guest: the commands for keys, or those of older agents. */
 const forKeys = [
   [
     "guest-ssh-get-authorized-keys",
@@ -33,12 +33,12 @@ const forKeys = [
 
 const forPasswords = ["guest-set-user-password"];
 
-/** A guest says its version; a pattern is not tried on more than this. */
+/** A guest reports its version; a pattern is not tried on more than this. */
 const mostVersion = 64;
 
 /**
- * Why an agent cannot do what the VMI needs of it, in a sentence; `undefined` if it can. One that lists no
- * commands is judged by its version. An agent that has told nothing yet is not judged: `"unknown"`.
+ * Why an agent cannot do what the VMI needs, in a sentence; `undefined` if it can. An agent that lists no commands
+ * is judged by its version. An agent that has not reported yet is not judged: `"unknown"`.
  */
 export function agentShortfall(
   { spec }: VirtualMachineInstance,
@@ -61,16 +61,16 @@ export function agentShortfall(
     ({ userPassword }) => userPassword?.propagationMethod.qemuGuestAgent,
   );
   if (!has(required)) return "the guest agent lacks a command that every VMI needs";
-  if (needsKeys && !forKeys.some(has)) return "the guest agent cannot bring in SSH keys";
+  if (needsKeys && !forKeys.some(has)) return "the guest agent cannot add SSH keys";
   return needsPasswords && !has(forPasswords) ? "the guest agent cannot set passwords" : undefined;
 }
 
-/** A pattern of the cluster's configuration that is none matches nothing. */
+/** An invalid pattern in the cluster's configuration matches nothing. */
 function matches(pattern: string, version: string): boolean {
   try {
     return new RegExp(pattern).test(version);
   } catch {
-    // As above: KubeVirt passes over it, too.
+    // As above: KubeVirt ignores it, too.
     return false;
   }
 }

@@ -3,7 +3,7 @@ import type { DomainStatus } from "@virtkit/domain-manager";
 
 /** What a phase follows from besides the VMI and its domain. */
 export interface PhaseOptions {
-  /** Key of the annotation of a VMI that was made to receive a migration. */
+  /** Key of the annotation of a VMI that was created to receive a migration. */
   readonly migrationTargetAnnotation: string;
   /** Whether the launcher has been silent for too long. */
   readonly launcherIsLost: boolean;
@@ -13,9 +13,7 @@ export interface PhaseOptions {
 
 type Phase = VirtualMachineInstancePhase | undefined;
 
-/**
- * The phase that a VMI which has not ended has now; `undefined` for the domain says that libvirt knows none.
- */
+/** The current phase of a VMI that has not ended; an `undefined` domain means that libvirt knows none. */
 export function nextPhase(
   vmi: VirtualMachineInstance,
   domain: DomainStatus | undefined,
@@ -30,7 +28,7 @@ function withoutDomain(
 ): Phase {
   if (hasFailed) return "Failed";
   const isTarget = metadata?.annotations?.[migrationTargetAnnotation] === "true";
-  // What a failed migration leaves is the controller's to say.
+  // The controller decides what a failed migration leaves.
   if (isTarget && status?.migrationState?.failed) return status.phase;
   if (status?.phase === "Running") return isTarget ? "WaitingForSync" : "Failed";
   return status?.phase === "Scheduled" && launcherIsLost && !isTarget ? "Failed" : "Scheduled";
@@ -56,7 +54,7 @@ function withDomain(vmi: VirtualMachineInstance, domain: DomainStatus): Phase {
 function pausedPhase(reason: string, phase: Phase): Phase {
   switch (reason) {
     case "PostcopyFailed":
-      // Part of the guest's memory is on a node that does not give it any more.
+      // Part of the guest's memory is on a node that no longer sends it.
       return "Failed";
     case "StartingUp":
     case "Migration":
@@ -79,12 +77,12 @@ function endedPhase({ spec, status }: VirtualMachineInstance, domain: DomainStat
     case "Destroyed": {
       const { failed, mode } = status?.migrationState ?? {};
       if (failed && mode === "PostCopy") return "Failed";
-      // It could have been asked to shut down, and was killed all the same.
+      // It could have been asked to shut down, but was killed.
       const hadGrace = domain.hardware?.acpi === true && spec.terminationGracePeriodSeconds !== 0;
       return hadGrace ? "Failed" : "Succeeded";
     }
     default:
-      // Migrated: the phase is the target's to say. Others say nothing of how it ended.
+      // Migrated: the target reports the phase. Other reasons say nothing about how it ended.
       return status?.phase;
   }
 }

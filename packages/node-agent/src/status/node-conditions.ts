@@ -13,11 +13,11 @@ import { agentShortfall } from "./agent-support.ts";
 /** What the conditions follow from besides the VMI and its domain. */
 export interface ConditionOptions {
   readonly config: ClusterConfig;
-  /** Time of what changes. */
+  /** The time of changes. */
   readonly now: string;
   /** `amd64`, `arm64`, `s390x`; of this node. */
   readonly hostArchitecture?: string | undefined;
-  /** Why the last attempt to bring the guest to what the VMI says failed; none if it did not. */
+  /** Why the last attempt to bring the guest to what the VMI says failed; absent if it did not. */
   readonly failure?: SyncFailure | undefined;
 }
 
@@ -25,14 +25,14 @@ export interface ConditionOptions {
 export interface SyncFailure {
   readonly reason: string;
   readonly message: string;
-  /** Whether to try again is in vain: a guest that does not run yet never will. Default false. */
+  /** Whether a retry cannot help: a guest that does not run yet never will. Default false. */
   readonly isFinal?: boolean;
 }
 
 type Condition = VirtualMachineInstanceCondition;
 type Conditions = readonly Condition[];
 
-/** A VMI's conditions, with those that are the node's to write as they are now. Others stay. */
+/** A VMI's conditions, with those that the node writes updated. Others stay. */
 export function nodeConditions(
   vmi: VirtualMachineInstance,
   domain: DomainStatus | undefined,
@@ -65,7 +65,7 @@ function withAgent(
   domain: DomainStatus | undefined,
   options: ConditionOptions,
 ): Conditions {
-  // What was said of an agent's version stays true while it is away.
+  // What was said about an agent's version stays true while it is away.
   if (domain?.agent !== "connected") return removeCondition(conditions, "AgentConnected");
   const connected = setCondition(conditions, { type: "AgentConnected", ...stamp("True", options) });
   const shortfall = agentShortfall(vmi, domain, options.config.supportedGuestAgentVersions);
@@ -103,10 +103,10 @@ const pauses: Readonly<Record<string, { readonly reason: string; readonly messag
 };
 const pausedToMigrate = {
   reason: "PausedByMigrationMonitor",
-  message: "the guest was paused so that its migration comes to an end",
+  message: "the guest was paused so that its migration can complete",
 };
 
-/** The first reason of a pause stays until the guest runs again. */
+/** The first reason for a pause stays until the guest runs again. */
 function withPause(
   conditions: Conditions,
   { status }: VirtualMachineInstance,

@@ -29,7 +29,7 @@ function after(
   return vmiStatusFrom({ ...running, ...domain }, withStatus(status), all);
 }
 
-test("a guest that runs makes its VMI Running, with the time; seen again, nothing changes", () => {
+test("a running guest makes its VMI Running, with the time; seen again, nothing changes", () => {
   const first = after({}, { phase: "Scheduled" });
   expect(first).toEqual({
     phase: "Running",
@@ -65,7 +65,7 @@ test("a VMI that has not run waits for its guest, unless its launcher or its sta
   expect(after({}, scheduled, { failure: { ...failure, isFinal: true } }).phase).toBe("Running");
 });
 
-test("conditions of others stay; a failed attempt is told, and taken back", () => {
+test("conditions of others stay; a failed attempt is reported, and later withdrawn", () => {
   const ready = { type: "Ready", status: "True" } as const;
   const failure = { reason: "DiskFailed", message: "no image" };
   const failed = after({}, { phase: "Running", conditions: [ready] }, { failure });
@@ -79,7 +79,7 @@ test("conditions of others stay; a failed attempt is told, and taken back", () =
   expect(after({}, failed).conditions).toEqual([ready]);
 });
 
-test("an agent that has not told what it can do is not called unsupported", () => {
+test("an agent that has not reported its abilities is not called unsupported", () => {
   const types = (domain: Partial<DomainStatus>): unknown =>
     after({ agent: "connected", ...domain }, { phase: "Running" }).conditions?.map(
       ({ type }) => type,
@@ -91,7 +91,7 @@ test("an agent that has not told what it can do is not called unsupported", () =
   ]);
 });
 
-test("a version that a guest made up does not fill the status, nor does a wrong pattern throw", () => {
+test("a made-up version does not fill the status, and a wrong pattern does not throw", () => {
   const config = clusterConfig({ supportedGuestAgentVersions: ["("] });
   const agentVersion = "9".repeat(60_000);
   const { conditions } = after(
@@ -103,7 +103,7 @@ test("a version that a guest made up does not fill the status, nor does a wrong 
   expect(JSON.stringify(conditions).length).toBeLessThan(1_000);
 });
 
-test("a volume has the device that the guest has it on; one that is not there has none", () => {
+test("a volume shows the device that the guest sees; a missing one shows none", () => {
   const volumeStatus = [
     { name: "b", target: "vdb" },
     { name: "a", target: "" },
@@ -115,7 +115,7 @@ test("a volume has the device that the guest has it on; one that is not there ha
   ]);
 });
 
-test("whether a hotplugged volume is mounted is not guessed", () => {
+test("does not guess whether a hotplugged volume is mounted", () => {
   const volumeStatus = [{ name: "h", target: "", phase: "Ready", hotplugVolume: {} }];
   const phases = (mountedVolumes?: readonly string[]): unknown =>
     after({}, { phase: "Running", volumeStatus }, mountedVolumes ? { mountedVolumes } : {})
@@ -125,7 +125,7 @@ test("whether a hotplugged volume is mounted is not guessed", () => {
   expect(phases([])).toBe("UnMountedFromPod");
 });
 
-test("memory in a unit that libvirt does not have is left as it was", () => {
+test("memory in a unit unknown to libvirt is left unchanged", () => {
   const memory = { guestCurrent: "1Gi" };
   const hardware = { emulated: false, acpi: true, memory: { value: 2_097_152, unit: "KiB" } };
   expect(after({ hardware }, { phase: "Running", memory }).memory).toEqual({ guestCurrent: "2Gi" });

@@ -11,15 +11,15 @@ import { nextPhase } from "./next-phase.ts";
 import { type ConditionOptions, nodeConditions } from "./node-conditions.ts";
 import { volumeStatuses } from "./volume-statuses.ts";
 
-/** What {@link vmiStatusFrom} goes by besides the VMI and its domain. */
+/** What {@link vmiStatusFrom} is based on besides the VMI and its domain. */
 export interface VmiStatusOptions extends ConditionOptions {
   /** Whether the launcher has been silent for too long. Default false. */
   readonly launcherIsLost?: boolean;
-  /** The Pod's addresses by network, as the wiring found them. */
+  /** The Pod's addresses by network, as found by the wiring. */
   readonly podIps?: Readonly<Record<string, readonly string[]>>;
-  /** Hotplugged volumes that are mounted in the Pod now; not known by default. */
+  /** Hotplugged volumes that are mounted in the Pod now. Default: unknown. */
   readonly mountedVolumes?: readonly string[];
-  /** What the platform calls things. Default: KubeVirt's names. */
+  /** The platform's names. Default: KubeVirt's. */
   readonly names?: Names;
 }
 
@@ -67,7 +67,7 @@ function entered(
   phase: NonNullable<VirtualMachineInstanceStatus["phase"]>,
   now: string,
 ): VirtualMachineInstanceStatus {
-  // The first time in a phase is the one that is told.
+  // The first time in a phase is the one that is reported.
   if (phaseTransitionTimestamps.some((each) => each.phase === phase)) return { phase };
   const entry = { phase, phaseTransitionTimestamp: now };
   return { phase, phaseTransitionTimestamps: [...phaseTransitionTimestamps, entry] };
@@ -85,7 +85,7 @@ function guestFields(
   const guestCurrent = hardware?.memory && currentMemory(hardware.memory);
   return {
     ...(before.interfaces || interfaces.length > 0 ? { interfaces: [...interfaces] } : {}),
-    // Only with another name, as KubeVirt does: a new kernel of the same system is not told.
+    // Only if the name differs, as in KubeVirt: a new kernel of the same system is not reported.
     ...(os?.name && os.name !== before.guestOSInfo?.name ? { guestOSInfo: { ...os } } : {}),
     ...(domain.fsFreeze === "frozen" ? { fsFreezeStatus: domain.fsFreeze } : {}),
     ...(hardware?.machine ? { machine: { type: hardware.machine } } : {}),
@@ -93,7 +93,7 @@ function guestFields(
   };
 }
 
-/** A guest that is known not to be frozen has no word of it; of one that does not say it stays. */
+/** A guest that is known not to be frozen has no entry; an unknown state stays as it was. */
 function withoutThaw(
   before: VirtualMachineInstanceStatus,
   { fsFreeze }: DomainStatus,
@@ -103,7 +103,7 @@ function withoutThaw(
   return rest;
 }
 
-/** A card of the domain has queues; one that the host passes through has not, and the rest is the guest's own. */
+/** A card of the domain has queues; a host device has none, and the rest belongs to the guest. */
 function interfacesOf(
   { interfaces }: DomainStatus,
   vmi: VirtualMachineInstance,

@@ -1,13 +1,13 @@
 import type { VirtualMachineInstance, VolumeStatus } from "@virtkit/api/schema";
 import type { DomainStatus } from "@virtkit/domain-manager";
 
-/** Phases of a hotplugged volume from which it can become mounted, or no longer be. */
+/** Phases in which a hotplugged volume can become mounted, or unmounted. */
 const mayBeMounted = ["Pending", "Bound", "AttachedToNode"];
 const mayBeUnmounted = ["AttachedToNode", "MountedToPod", "Ready"];
 
 /**
- * `status.volumeStatus` of a VMI, by name: each volume with the device that the guest has it on, and how far
- * a hotplugged one is. Which volumes there are is the controller's to say.
+ * `status.volumeStatus` of a VMI, by name: each volume with the device that the guest sees, and the progress of a
+ * hotplugged one. The controller decides which volumes there are.
  */
 export function volumeStatuses(
   { spec, status }: VirtualMachineInstance,

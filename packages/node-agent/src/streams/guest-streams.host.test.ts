@@ -28,7 +28,7 @@ async function serve(pod: PodFixture, name: string): Promise<Server> {
   return server;
 }
 
-test("console and screen of a guest are reached in its sandbox, by the newest client", async () => {
+test("the newest client reaches a guest's console and screen in its sandbox", async () => {
   await using pod = await createPod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   await serve(pod, "virt-serial0");
@@ -49,7 +49,7 @@ test("console and screen of a guest are reached in its sandbox, by the newest cl
   for (const stream of [second, screen]) stream.destroy();
 });
 
-test("a link in the place of a socket is not followed", async () => {
+test("a link in place of a socket is not followed", async () => {
   await using pod = await createPod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   await serve(pod, "other");

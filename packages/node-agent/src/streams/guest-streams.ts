@@ -33,7 +33,7 @@ export async function openConsole(
   return await socketOf(sandbox, "console", names.sockets.serial(uidOf(vmi))).open(options);
 }
 
-/** The screen of a guest, in the protocol of VNC; see {@link openConsole}. */
+/** The screen of a guest, in the VNC protocol; see {@link openConsole}. */
 export async function openVnc(
   sandbox: Sandbox,
   vmi: VirtualMachineInstance,
@@ -46,8 +46,8 @@ export async function openVnc(
 const usbSlots = 4;
 
 /**
- * The first free slot for a redirected USB device of a guest, in the protocol of usbredir; see {@link openConsole}.
- * Nobody is sent away: rejects with `DOMAIN_STREAM_BUSY` while all four are in use.
+ * The first free slot for a redirected USB device of a guest, in the usbredir protocol; see {@link openConsole}. No
+ * client is disconnected: rejects with `DOMAIN_STREAM_BUSY` while all four are in use.
  */
 export async function openUsbRedirection(
   sandbox: Sandbox,

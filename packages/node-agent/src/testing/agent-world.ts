@@ -45,7 +45,7 @@ export class WorldLauncher {
   readonly process: ProcessIdentity;
   readonly container: ContainerName;
   readonly vmiUid: string;
-  /** What it was asked for, in order. */
+  /** Its requests, in order. */
   readonly calls: string[] = [];
   hasEnded = false;
   /** Whether it answers. */
@@ -55,6 +55,8 @@ export class WorldLauncher {
   isPrepared = false;
   /** Hotplugged volumes in its sandbox. */
   readonly plugged = new Set<string>();
+  /** Hotplugged volumes that an agent has left half done. */
+  readonly interrupted = new Set<string>();
   /** Volumes that are not in their attachment Pod. */
   readonly missing = new Set<string>();
   readonly #connections = new Set<AbortController>();
@@ -89,7 +91,7 @@ export class WorldLauncher {
     }
   }
 
-  /** Its process ends, whatever becomes of its guest. */
+  /** Its process ends, whatever happens to its guest. */
   end(): void {
     this.hasEnded = true;
     this.disconnect();
@@ -160,7 +162,7 @@ export class AgentWorld implements AsyncDisposable {
     return this.server.client("user");
   }
 
-  /** A directory that nobody has written to: the agent's memory is gone. */
+  /** An empty directory: the agent's memory is gone. */
   loseState(): void {
     this.stateDirectory = mkdtempSync(join(tmpdir(), "virtkit-agent-"));
     this.#directories.push(this.stateDirectory);
@@ -189,7 +191,7 @@ export class AgentWorld implements AsyncDisposable {
     return await this.startContainer(podName, name, vmiUid, text(pod.metadata.uid));
   }
 
-  /** The kubelet starts the launcher's container, for the first time or anew. */
+  /** The kubelet starts or restarts the launcher's container. */
   async startContainer(
     podName: string,
     name: string,
@@ -253,7 +255,7 @@ export class AgentWorld implements AsyncDisposable {
     return agent;
   }
 
-  /** What is left of an agent that was killed: nothing, but for what the kernel closes. */
+  /** What is left of an agent that was killed: nothing, except for what the kernel closes. */
   stop(): void {
     this.#running?.abort();
     this.#running = undefined;
@@ -308,13 +310,17 @@ function found(launcher: WorldLauncher): FoundLauncher {
     fileSizes: () => ({}),
     selinuxContext: "none",
     pluggedVolumes: () => [...launcher.plugged],
+    interruptedVolumes: () => [...launcher.interrupted],
     plugVolume: async ({ volume }, { containerID }) => {
       if (launcher.missing.has(volume)) {
         throw new NodeAgentError("AGENT_VOLUME_MISSING", `${volume} is not in ${containerID}`);
       }
       launcher.plugged.add(volume);
     },
-    unplugVolume: async (volume) => void launcher.plugged.delete(volume),
+    unplugVolume: async (volume) => {
+      launcher.plugged.delete(volume);
+      launcher.interrupted.delete(volume);
+    },
     [Symbol.dispose]: () => {},
   };
 }

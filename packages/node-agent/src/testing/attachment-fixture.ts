@@ -7,8 +7,8 @@ import { join } from "node:path";
 export const volumeSize: number = 16 * 1024 * 1024;
 
 /**
- * The container of an attachment Pod, as a kubelet and a runtime make it. Volumes: `files` has an image, `empty` none, the image
- * of `evil` is a link to a file of the host and that of `pipe` a fifo, `bare` is not mounted, `device` is a block device, and
+ * The container of an attachment Pod, as a kubelet and a runtime create it. Volumes: `files` has an image, `empty` none, the image
+ * of `evil` is a link to a file on the host and that of `pipe` a FIFO, `bare` is not mounted, `device` is a block device, and
  * `crowd` has two of them.
  */
 export interface AttachmentFixture {
@@ -16,7 +16,7 @@ export interface AttachmentFixture {
   /** Major and minor number of the device. */
   readonly device: { readonly major: number; readonly minor: number };
   end(): Promise<void>;
-  /** Gives the loop device back; when nobody uses it any more. */
+  /** Releases the loop device once nobody uses it any more. */
   detach(): void;
 }
 

@@ -1,5 +1,5 @@
-// One of many who claim the right to run a guest at the same moment. Prints "ready", claims once a line
-// comes on stdin, prints "won" or "lost", and lives on until stdin ends: a holder that has ended would
+// One of many processes that claim a run grant at the same moment. Prints "ready", claims once a line
+// arrives on stdin, prints "won" or "lost", and stays alive until stdin ends: a holder that has ended would
 // make room for the next.
 import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { RunClaims } from "@virtkit/node-agent/claims";
 const [how, directory = ""] = process.argv.slice(2);
 const podUid = `pod-${process.pid}`;
 
-/** The planted fault: looks, then writes. Careful in everything else. */
+/** The planted fault: reads, then writes. Careful in everything else. */
 function naiveClaim() {
   const file = join(directory, "claim.json");
   if (existsSync(file)) return false;

@@ -3,12 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
 
-/** The cgroup of a container, where and as a kubelet makes it: by it an agent finds the container's first process. */
+/** The cgroup of a container, where and as a kubelet creates it: an agent uses it to find the container's first process. */
 export class ContainerCgroup implements Disposable {
   readonly containerID: string;
-  /** Who writes its pid there joins. */
+  /** A process that writes its pid to this file joins. */
   readonly processFile: string;
-  /** From the inside out. */
+  /** From the innermost outwards. */
   readonly #directories: readonly string[];
 
   constructor(podUid: string) {

@@ -65,7 +65,7 @@ export function controlPlane(
   };
 }
 
-/** A VMI as the webhook lets it in. */
+/** A VMI as the webhook admits it. */
 export function admittedVmi(): KubeObject {
   const interfaces = [{ name: "default", masquerade: {} }];
   const devices = { logSerialConsole: false, interfaces };
@@ -77,7 +77,7 @@ export function admittedVmi(): KubeObject {
       evictionStrategy: "LiveMigrate",
     },
   } as unknown as VirtualMachineInstance;
-  // Nothing by chance and no date but the simulation's: else a seed would not give the same run again.
+  // Nothing random and no date other than the simulation's: otherwise a seed would not reproduce a run.
   const { metadata, ...rest } = defaultVirtualMachineInstance(vmi, config, {
     uuid: () => "6d1a6a0c-2f6b-4b0e-9f0a-0d6c6f3f7a10",
     now: () => new Date("2026-01-01T00:01:00Z"),
@@ -87,7 +87,7 @@ export function admittedVmi(): KubeObject {
   return JSON.parse(JSON.stringify({ ...rest, metadata: marked })) as KubeObject;
 }
 
-/** A migration as the webhook lets it in. */
+/** A migration as the webhook admits it. */
 export function admittedMigration(name: string): KubeObject {
   return {
     ...{ apiVersion: `${group}/v1`, kind: "VirtualMachineInstanceMigration" },
@@ -103,7 +103,7 @@ export function admittedMigration(name: string): KubeObject {
   } as KubeObject;
 }
 
-/** Has a VMI made, on nodes whose agents have said that they are there. */
+/** Creates a VMI, on nodes whose agents have reported. */
 export async function startVmi(cluster: TestCluster): Promise<void> {
   const user = cluster.client("user");
   const cpu = {

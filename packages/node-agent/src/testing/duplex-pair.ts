@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
 
-/** Two ends of one connection, in this process: what one writes the other reads, at the other's pace. */
+/** Two ends of one connection, in this process: each reads what the other writes, at its own pace. */
 export function duplexPair(): [Duplex, Duplex] {
   const ends: Duplex[] = [];
   const waiting: ((() => void) | undefined)[] = [];

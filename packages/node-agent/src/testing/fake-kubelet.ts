@@ -13,13 +13,13 @@ import { decodeMessage, encodeMessage } from "../device-plugins/protobuf-message
 
 /** A kubelet, as far as device plug-ins see it. */
 export type FakeKubelet = AsyncDisposable & {
-  /** Healthy IDs by resource, as the plug-ins have told them last. */
+  /** Healthy IDs by resource, as the plug-ins last reported them. */
   readonly healthy: Map<string, string[]>;
-  /** Asks the plug-in of a resource for devices; the answer's fields, or the status where it refuses. */
+  /** Requests devices from the plug-in of a resource. Returns the answer's fields, or the status if it refuses. */
   allocate(resource: string, ids: readonly string[]): Promise<Buffer | string>;
 };
 
-/** Takes registrations in a directory until it is disposed of; then its socket is gone. */
+/** Accepts registrations in a directory until it is disposed of; then its socket is gone. */
 export async function startFakeKubelet(directory: string): Promise<FakeKubelet> {
   const healthy = new Map<string, string[]>();
   const plugins = new Map<string, ClientHttp2Session>();

@@ -17,9 +17,9 @@ import {
 import type { PodFixture } from "@virtkit/lab";
 import { serveConnection } from "@virtkit/launcher/channel";
 
-/** A launcher that answers in a Pod and has a guest which is only a state. */
+/** A launcher that answers in a Pod and has a guest that is only a state. */
 export type FakeLauncher = AsyncDisposable & {
-  /** Verbs that it was asked for. */
+  /** Verbs that were requested. */
   readonly calls: string[];
   readonly requests: SyncRequest[];
   /** Networks and kinds of the sockets that were handed over. */
@@ -33,7 +33,7 @@ export type FakeLauncher = AsyncDisposable & {
   disconnect(): void;
 };
 
-/** Listens in the Pod, from this process: on the same sockets, by the way of its first process's root. */
+/** Listens in the Pod, from this process: on the same sockets, through the root of its first process. */
 export async function startFakeLauncher(pod: PodFixture, vmiUid: string): Promise<FakeLauncher> {
   const folder = `/proc/${pod.pid}/root/run/kubevirt/sockets`;
   const readers = new Set<(event: GuestEvent) => void>();

@@ -10,10 +10,12 @@ import type { KubeObject } from "@virtkit/kube";
 import { InProcessApiServer } from "@virtkit/testing/api-server";
 import { podResource } from "../service/launcher-pods.ts";
 import { vmiResource } from "./agent-world.ts";
+import { AttachmentPod } from "./attachment-pod.ts";
 import { type AgentOrders, KilledAgent } from "./killed-agent.ts";
 import { type LauncherOwner, RealLauncher, realSpec } from "./real-launcher.ts";
 import { SocketLauncher } from "./socket-launcher.ts";
 import {
+  attachmentPodObject,
   grantedTo,
   launcherPod,
   nodeObjects,
@@ -26,7 +28,7 @@ const identity = { machineID: "machine-1", bootID: "boot-1" };
 
 type Vmi = VirtualMachineInstance & KubeObject;
 
-/** An API server, real and simulated launchers, and agents in processes of their own, one after the other. */
+/** An API server, real and simulated launchers, and agents in their own processes, one after another. */
 export class KillWorld implements AsyncDisposable {
   readonly real = new Map<string, RealLauncher>();
   readonly simulated = new Map<string, SocketLauncher>();
@@ -34,6 +36,7 @@ export class KillWorld implements AsyncDisposable {
   readonly #client = this.#server.client("user");
   readonly #directory = mkdtempSync(join(tmpdir(), "virtkit-kill-world-"));
   readonly stateDirectory = `${this.#directory}/state`;
+  readonly #attachments: AttachmentPod[] = [];
   #agent: KilledAgent | undefined;
   #spare = new KilledAgent();
 
@@ -42,9 +45,9 @@ export class KillWorld implements AsyncDisposable {
     for (const object of nodeObjects(nodeName, identity)) this.#server.seedByKind(object as never);
   }
 
-  /** Starts an agent where the one before has died. */
+  /** Starts an agent where its predecessor has died. */
   start(orders: Partial<AgentOrders> = {}, agent: KilledAgent = this.#takeSpare()): KilledAgent {
-    if (this.#agent?.isAlive) throw new Error("the agent before is still alive");
+    if (this.#agent?.isAlive) throw new Error("the previous agent is still alive");
     agent.begin(this.#server.client("agent"), {
       ...{ nodeName, identity, stateDirectory: this.stateDirectory },
       socketDirectory: `${this.#directory}/sockets`,
@@ -67,12 +70,12 @@ export class KillWorld implements AsyncDisposable {
     return readdirSync(`${this.stateDirectory}/guests`).length;
   }
 
-  /** A VMI with a real guest, which an agent is to start. */
+  /** A VMI with a real guest, for an agent to start. */
   async scheduleReal(name: string): Promise<RealLauncher> {
     const owner = await this.#schedule(name, realSpec);
     const launcher = await RealLauncher.start(owner);
     this.real.set(name, launcher);
-    await this.#started(name, launcher.cgroup.containerID);
+    await this.#started(launcherPodName(name), launcher.cgroup.containerID);
     return launcher;
   }
 
@@ -81,7 +84,7 @@ export class KillWorld implements AsyncDisposable {
     const owner = await this.#schedule(name);
     const launcher = await SocketLauncher.start(`${this.#directory}/sockets`, owner);
     this.simulated.set(name, launcher);
-    await this.#started(name, launcher.containerID);
+    await this.#started(launcherPodName(name), launcher.containerID);
     return launcher;
   }
 
@@ -89,12 +92,33 @@ export class KillWorld implements AsyncDisposable {
     return (await this.#client.get(vmiResource, { namespace: "default", name })) as Vmi;
   }
 
-  /** Waits for a VMI to be as it should. Throws what it is like where that does not come. */
+  /** Waits until a VMI is as it should be. If that does not happen, throws its state. */
   async untilVmi(name: string, what: string, is: (vmi: Vmi) => boolean): Promise<void> {
     const patience = { interval: 20, timeout: 100_000 };
     if (await until(async () => is(await this.vmi(name)), patience)) return;
     const { status } = await this.vmi(name);
     throw new Error(`${name} has not become ${what} in 100 s: ${JSON.stringify(status)}`);
+  }
+
+  /** What a user changes. */
+  async edit(name: string, change: (vmi: Vmi) => object): Promise<void> {
+    await this.#client.update(vmiResource, change(await this.vmi(name)) as Vmi);
+  }
+
+  /** The Pod that a controller has created for volumes to plug in, with its running container. */
+  async attach(name: string, podName: string): Promise<{ pod: AttachmentPod; uid: string }> {
+    const launcher = await this.#client.get(podResource, {
+      ...{ namespace: "default", name: launcherPodName(name) },
+    });
+    const made = await this.#client.create(
+      podResource,
+      attachmentPodObject(podName, nodeName, text(launcher.metadata.uid)),
+    );
+    const uid = text(made.metadata.uid);
+    const pod = await AttachmentPod.start(uid);
+    this.#attachments.push(pod);
+    await this.#started(podName, pod.containerID);
+    return { pod, uid };
   }
 
   async delete(name: string): Promise<void> {
@@ -117,7 +141,7 @@ export class KillWorld implements AsyncDisposable {
     await this.#client.update(vmiResource, { ...vmi, metadata } as Vmi);
     this.simulated.get(name)?.[Symbol.dispose]();
     this.simulated.delete(name);
-    await this.#client.delete(podResource, { namespace: "default", name: podName(name) });
+    await this.#client.delete(podResource, { namespace: "default", name: launcherPodName(name) });
   }
 
   async #schedule(name: string, spec?: Vmi["spec"]): Promise<LauncherOwner> {
@@ -127,7 +151,7 @@ export class KillWorld implements AsyncDisposable {
     const uid = text(vmi.metadata.uid);
     const pod = await this.#client.create(
       podResource,
-      launcherPod(podName(name), nodeName, { name, uid }),
+      launcherPod(launcherPodName(name), nodeName, { name, uid }),
     );
     const podUid = text(pod.metadata.uid);
     const metadata = { ...vmi.metadata, annotations: grantedTo(uid, podUid) };
@@ -136,9 +160,9 @@ export class KillWorld implements AsyncDisposable {
   }
 
   /** The kubelet says that the launcher runs: from now on an agent finds it. */
-  async #started(name: string, containerID: string): Promise<void> {
+  async #started(podName: string, containerID: string): Promise<void> {
     const body = { status: startedPodStatus(containerID, "10.244.7.2") };
-    const pod = { namespace: "default", name: podName(name) };
+    const pod = { namespace: "default", name: podName };
     const patch = { type: "merge", body } as const;
     await this.#client.patch(podResource, pod, patch, { subresource: "status" });
   }
@@ -148,10 +172,11 @@ export class KillWorld implements AsyncDisposable {
     await this.#spare.kill();
     for (const launcher of this.simulated.values()) launcher[Symbol.dispose]();
     for (const launcher of this.real.values()) await launcher[Symbol.asyncDispose]();
+    for (const pod of this.#attachments) await pod[Symbol.asyncDispose]();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
 
-function podName(name: string): string {
+function launcherPodName(name: string): string {
   return `virt-launcher-${name}`;
 }

@@ -1,5 +1,5 @@
-// A node agent in a process of its own that dies of SIGKILL at a moment that its parent names. Real launchers are found by
-// their cgroups, simulated ones by their sockets; its parent has the API server.
+// A node agent in its own process, which is killed with SIGKILL at a moment that its parent names. Real launchers are found by
+// their cgroups, simulated ones by their sockets; its parent runs the API server.
 import { appendFileSync, existsSync } from "node:fs";
 import { clusterConfig } from "@virtkit/api/config";
 import { connectLauncher } from "@virtkit/launcher/client";
@@ -11,7 +11,7 @@ import { remoteClient } from "./remote-client.mjs";
 /** @typedef {import("@virtkit/node-agent/service").ContainerName} ContainerName */
 
 process.on("disconnect", () => process.exit(0));
-// All is loaded: from here on it takes no longer than an agent whose node is quick.
+// Everything is loaded: from here on it takes no longer than an agent on a fast node.
 const orders = await new Promise((/** @type {(orders: AgentOrders) => void} */ resolve) => {
   process.on("message", (/** @type {{ orders?: AgentOrders }} */ told) => {
     if (told.orders) resolve(told.orders);
@@ -31,7 +31,7 @@ const real = procNodeHost({ stateDirectory, environment });
 const pidOf = ({ containerID }) => Number.parseInt(containerID.replace(/^.*\/0*/, ""), 16);
 /** @param {number} pid */
 const socketOf = (pid) => `${socketDirectory}/${pid}`;
-/** Beyond what a kernel gives. @param {number} pid */
+/** Beyond the pids of a kernel. @param {number} pid */
 const isSimulated = (pid) => pid > 10_000_000 && pid < 2 ** 32;
 
 /** @param {number} pid */
@@ -45,6 +45,7 @@ function simulated(pid) {
     fileSizes: () => ({}),
     selinuxContext: "none",
     pluggedVolumes: () => [],
+    interruptedVolumes: () => [],
     plugVolume: nothing,
     unplugVolume: nothing,
     [Symbol.dispose]() {},
@@ -65,12 +66,14 @@ const host = {
   },
 };
 
-/** The planted fault: what this agent has no record of it takes for a leftover, and ends. */
+/** The planted fault: this agent treats guests without a record as leftovers, and ends them. */
 async function endTheUnknown() {
   const pods = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
   const { items } = await remoteClient.list(/** @type {any} */ (pods));
   for (const pod of /** @type {any[]} */ (items)) {
     const { uid, ownerReferences } = pod.metadata;
+    // A Pod of volumes is not a launcher.
+    if (ownerReferences[0].kind === "Pod") continue;
     if (existsSync(`${stateDirectory}/guests/${uid}.json`)) continue;
     const { containerID } = pod.status.containerStatuses[0];
     const launcher = host.find({ podUid: uid, containerID });
@@ -96,7 +99,7 @@ const agent = createNodeAgent({
   ...{ client: remoteClient, nodeName, stateDirectory, host, identity, config: () => config },
   seam: (seam, when) => {
     if (isDying && when === "after") die();
-    // Nothing else begins: it would be cut off as well.
+    // Nothing else begins: it would be interrupted as well.
     if (isDying) return new Promise(() => {});
     const moment = `${when === "before" ? "during" : "after"} "${seam}"`;
     appendFileSync(momentFile, `${moment}\n`);

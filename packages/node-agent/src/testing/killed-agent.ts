@@ -9,18 +9,18 @@ const script = fileURLToPath(new URL("./killed-agent-child.mjs", import.meta.url
 /** As the program `virtkit-node-agent` runs: small, and slower to start. */
 const programFlags = ["--lite-mode", "--max-semi-space-size=1"];
 
-/** What an agent in a process of its own is told. */
+/** The orders for an agent in its own process. */
 export interface AgentOrders {
   readonly nodeName: string;
   readonly stateDirectory: string;
   readonly identity: MachineIdentity;
   /** Where simulated launchers listen. */
   readonly socketDirectory: string;
-  /** Where it notes each moment, before it may die at it. */
+  /** Where it records each moment, before it may die there. */
   readonly momentFile: string;
   /** The moment at which it dies: `during "swap the grant"`, before it has an answer, or `after "swap the grant"`. */
   readonly dieAt?: string;
-  /** It dies during the first of its doings that is not one of these. */
+  /** It dies during the first action that is not one of these. */
   readonly survive?: readonly string[];
   /** The planted fault: it ends guests that it has no record of. */
   readonly endsTheUnknown?: boolean;
@@ -50,7 +50,7 @@ export class KilledAgent implements AsyncDisposable {
     this.#send({ orders });
   }
 
-  /** What it has gone through, in order. */
+  /** The moments that it has reached, in order. */
   get moments(): readonly string[] {
     try {
       return readFileSync(this.#momentFile, "utf8").split("\n").filter(Boolean);
@@ -119,7 +119,7 @@ export class KilledAgent implements AsyncDisposable {
   }
 
   #send(message: object): void {
-    // One that has just been killed hears nothing, and nothing is lost by it.
+    // An agent that has just been killed receives nothing, which does no harm.
     if (this.isAlive && this.#child.connected) this.#child.send(message, () => {});
   }
 }

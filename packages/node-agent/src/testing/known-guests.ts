@@ -1,9 +1,9 @@
 import type { KillWorld } from "./kill-world.ts";
 
-/** The guests of a world as they are when everything runs, by name. */
+/** The guests of a world when everything runs, by name. */
 export type KnownGuests = ReadonlyMap<string, string>;
 
-/** Boot ID, QEMU and history of a real guest: none of them is the same after a restart, or of a second copy. */
+/** Boot ID, QEMU and history of a real guest: all of them differ after a restart, or for a second copy. */
 async function lookAt(world: KillWorld, name: string): Promise<string> {
   const launcher = world.real.get(name);
   if (!launcher || launcher.guests.length === 0) return "does not run";
@@ -20,7 +20,7 @@ export async function knowGuests(world: KillWorld): Promise<KnownGuests> {
   return new Map(await Promise.all(looks));
 }
 
-/** What was done to guests that nobody asked for: none where all run as they did, and no simulated one was killed. */
+/** What happened to guests without a request: nothing if all run as before, and no simulated one was killed. */
 export async function guestFaults(
   world: KillWorld,
   known: KnownGuests,

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { MovingWorld } from "./moving-world.ts";
 
-/** Lets time pass, and the controller hand over what it may; at no look two copies run. */
+/** Lets time pass, and lets the controller hand over what it may; two copies never run at once. */
 export async function settle(world: MovingWorld, milliseconds = 60_000): Promise<void> {
   for (let passed = 0; passed < milliseconds; passed += 500) {
     await world.clock.pass(500);
@@ -10,7 +10,7 @@ export async function settle(world: MovingWorld, milliseconds = 60_000): Promise
   }
 }
 
-/** Who runs the guest in the end; a fault stands out. */
+/** Who runs the guest in the end; a fault is marked. */
 export async function outcome(world: MovingWorld): Promise<string> {
   const [node, ...others] = world.running;
   if (others.length > 0) return "two copies run";
@@ -21,6 +21,6 @@ export async function outcome(world: MovingWorld): Promise<string> {
     return `${node} runs, ${grant.state}`;
   if (status?.nodeName !== node) return `${node} runs, the VMI says ${status?.nodeName}`;
   const { completed, failed } = status.migrationState ?? {};
-  if (!completed) return `${node} runs, and the migration has no end`;
+  if (!completed) return `${node} runs, and the migration has not ended`;
   return `${node} runs, ${failed ? "failed" : "moved"}`;
 }

@@ -27,7 +27,7 @@ import { InProcessApiServer } from "@virtkit/testing/api-server";
 import { MigrationWires, SimulatedGuest, SimulatedMigrations } from "@virtkit/testing/hypervisor";
 import { SeededRandom, VirtualClock } from "@virtkit/testing/virtual-time";
 import { NodeAgentError } from "../node-agent-error.ts";
-import { createNodeAgent } from "../service/create-node-agent.ts";
+import { createNodeAgent, type NodeAgent } from "../service/create-node-agent.ts";
 import { podResource } from "../service/launcher-pods.ts";
 import type { FoundLauncher, NodeHost } from "../service/node-host.ts";
 import { nodeResource } from "../service/own-node.ts";
@@ -41,7 +41,20 @@ const place = { namespace: "default", name: "demo" };
 /** The nodes of a {@link MovingWorld}. */
 export type WorldNode = "a" | "b";
 
-const ends = { in: "b", out: "a" } as const satisfies Record<string, WorldNode>;
+/** A migration of the guest of a {@link MovingWorld}. */
+interface Move {
+  readonly migrationUid: string;
+  readonly sourceNode: WorldNode;
+  readonly targetNode: WorldNode;
+  readonly sourcePod: string;
+  readonly targetPod: string;
+}
+
+/** The first migration, by default. */
+export const firstMove: Move = {
+  ...{ migrationUid: "m-1", sourceNode: "a", targetNode: "b" },
+  ...{ sourcePod: "source", targetPod: "target" },
+};
 
 /** A launcher of either node, with the verbs of a migration. */
 interface MovingLauncher {
@@ -58,17 +71,18 @@ export class MovingWorld implements AsyncDisposable {
   readonly server = new InProcessApiServer({ clock: this.clock, random: this.random.fork() });
   readonly wires: MigrationWires;
   readonly launchers: MovingLauncher[] = [];
-  /** Launchers of an earlier release, which knows nothing of migrations, by their Pods. */
+  /** Launchers of an earlier release, which knows nothing about migrations, by their Pods. */
   readonly old = new Set<string>();
   /** Nodes to which the signer gives no certificate. */
   readonly refused = new Set<WorldNode>();
   readonly config: ClusterConfig;
-  /** What was done for migrations, in order: requests of launchers, and ways, with whether QEMU encrypts. */
+  /** What was done for migrations, in order: launcher requests and opened paths, and whether QEMU encrypts. */
   readonly seen: string[] = [];
   readonly #agents = new Map<WorldNode, AbortController>();
   readonly #directories = new Map<WorldNode, string>();
-  /** The ends of the way between the launchers that are open, by the port that they were made with. */
-  readonly #ways = new Map<"in" | "out", number>();
+  /** The open ends of the path between the launchers, with the port that they were created with. */
+  readonly #ways = new Map<"in" | "out", { readonly node: WorldNode; readonly port: number }>();
+  readonly #boots: Record<WorldNode, string> = { a: "boot-a", b: "boot-b" };
   #pids = 100;
   #ports = 4_000;
   #vmiUid = "";
@@ -81,12 +95,12 @@ export class MovingWorld implements AsyncDisposable {
       ({ spec }) => spec.names.kind === "VirtualMachineInstance",
     );
     this.server.seedByKind(found as never);
-    for (const node of ["a", "b"]) {
+    for (const node of ["a", "b"] as const) {
       this.server.seedByKind({
         ...{ apiVersion: "v1", kind: "Node", metadata: { name: node } },
-        status: { nodeInfo: { machineID: `machine-${node}`, bootID: `boot-${node}` } },
+        status: { nodeInfo: { machineID: `machine-${node}`, bootID: this.#boots[node] } },
       } as never);
-      this.#directories.set(node as WorldNode, mkdtempSync(join(tmpdir(), "virtkit-moving-")));
+      this.#directories.set(node, mkdtempSync(join(tmpdir(), "virtkit-moving-")));
     }
   }
 
@@ -114,32 +128,31 @@ export class MovingWorld implements AsyncDisposable {
   }
 
   /** The migration controller tells the agents: who leaves from where, who receives. */
-  async handOff(): Promise<void> {
-    await this.startPod("b", "target");
+  async handOff(move = firstMove): Promise<void> {
+    await this.startPod(move.targetNode, move.targetPod, move.migrationUid);
     await this.change((vmi) => ({
       ...vmi,
       metadata: {
         ...vmi.metadata,
-        labels: { ...vmi.metadata?.labels, [names.labels.migrationTargetNodeName]: "b" },
-      },
-      status: {
-        ...vmi.status,
-        migrationState: {
-          ...{ migrationUid: "m-1", sourceNode: "a", targetNode: "b" },
-          ...{ sourcePod: "source", targetPod: "target" },
+        labels: {
+          ...vmi.metadata?.labels,
+          [names.labels.migrationTargetNodeName]: move.targetNode,
         },
       },
+      status: { ...vmi.status, migrationState: move },
     }));
   }
 
-  /** What a migration controller does besides: hands the grant over once the target has said who it is. */
+  /** What else a migration controller does: hands the grant over once the target has said who it is. */
   async grantHandover(): Promise<boolean> {
     const vmi = await this.vmi();
     const key = names.own(targetHolderAnnotation);
     const said = readTargetHolder(entry(vmi.metadata.annotations, key));
     const { migrationState } = vmi.status ?? {};
     if (!said || !migrationState?.targetNodeAddress || migrationState.completed) return false;
-    const asked = { target: said.holder, migrationUID: "m-1" };
+    const { migrationUid: migrationUID = "" } = migrationState;
+    if (said.migrationUID !== migrationUID) return false;
+    const asked = { target: said.holder, migrationUID };
     const verdict = decide(await this.grant(), {
       ...{ kind: "handOver", ...asked, remembered: true, sourceRuns: true },
     });
@@ -155,16 +168,16 @@ export class MovingWorld implements AsyncDisposable {
     });
   }
 
-  async startPod(node: WorldNode, podName: string): Promise<MovingLauncher> {
+  async startPod(node: WorldNode, podName: string, migrationUid?: string): Promise<MovingLauncher> {
     const pod = await this.client.create(podResource, {
       ...{ apiVersion: "v1", kind: "Pod" },
       metadata: {
         ...{ name: podName, namespace: "default" },
         labels: {
           [names.labels.app]: "virt-launcher",
-          ...(podName === "target" ? { [names.labels.migrationJobUid]: "m-1" } : {}),
+          ...(migrationUid ? { [names.labels.migrationJobUid]: migrationUid } : {}),
         },
-        annotations: podName === "target" ? { [names.annotations.migrationJobName]: "move" } : {},
+        annotations: migrationUid ? { [names.annotations.migrationJobName]: "move" } : {},
         ownerReferences: [
           {
             ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance", name: "demo" },
@@ -182,7 +195,7 @@ export class MovingWorld implements AsyncDisposable {
       ...{ identity, clock: this.clock, random: this.random.fork() },
       script: { shutdown: 2_000 },
     });
-    const process = { pid, startTime: String(pid), bootId: `boot-${node}` };
+    const process = { pid, startTime: String(pid), bootId: this.#boots[node] };
     const launcher = new WorldLauncher(guest, { podUid, containerID }, process, this.#vmiUid);
     const { wires, clock } = this;
     const migrations = new SimulatedMigrations({ guest, wires, node, clock });
@@ -192,7 +205,7 @@ export class MovingWorld implements AsyncDisposable {
     return moving;
   }
 
-  /** What the kubelet says of a launcher's container. */
+  /** What the kubelet reports about a launcher's container. */
   async #reportPod({ podName, launcher }: MovingLauncher, state: object): Promise<void> {
     const { containerID } = launcher.container;
     const status = {
@@ -224,13 +237,29 @@ export class MovingWorld implements AsyncDisposable {
     await this.#reportPod(found, { terminated: { exitCode: 137, reason: "Error", containerID } });
   }
 
-  start(node: WorldNode, seam?: SeamHook): void {
+  /** A node reboots: everything on it has ended, including its agent, which can be started again in the new boot. */
+  async reboot(node: WorldNode): Promise<void> {
+    this.stop(node);
+    const own = this.launchers.filter((each) => each.node === node && !each.launcher.hasEnded);
+    for (const { podName } of own) await this.killLauncher(podName);
+    const bootID = `${this.#boots[node]}-again`;
+    this.#boots[node] = bootID;
+    const body = { status: { nodeInfo: { bootID } } };
+    await this.client.patch(
+      nodeResource,
+      { name: node },
+      { type: "merge", body },
+      { subresource: "status" },
+    );
+  }
+
+  start(node: WorldNode, seam?: SeamHook): NodeAgent {
     const stop = new AbortController();
     this.#agents.set(node, stop);
     const agent = createNodeAgent({
       ...{ client: this.server.client(`agent-${node}`), nodeName: node },
       ...{ host: this.#host(node), stateDirectory: this.#directories.get(node) ?? "" },
-      identity: { machineID: `machine-${node}`, bootID: `boot-${node}` },
+      identity: { machineID: `machine-${node}`, bootID: this.#boots[node] },
       ...{ clock: this.clock, random: this.random.fork(), wall: () => this.server.date() },
       lock: () => ({ [Symbol.dispose]: () => {} }),
       migrations: {
@@ -246,14 +275,15 @@ export class MovingWorld implements AsyncDisposable {
     void agent.run({ signal: stop.signal }).catch((error: unknown) => {
       if (!stop.signal.aborted) throw error;
     });
+    return agent;
   }
 
-  /** An agent is killed: what it carried between the launchers ends with it. */
+  /** An agent is killed: the connections that it carried between the launchers end with it. */
   stop(node: WorldNode): void {
     this.#agents.get(node)?.abort();
     this.#agents.delete(node);
     for (const end of ["in", "out"] as const) {
-      if (ends[end] === node && this.#ways.delete(end)) this.wires.breakStreams();
+      if (this.#ways.get(end)?.node === node && this.#ways.delete(end)) this.wires.breakStreams();
     }
     for (const each of this.launchers) if (each.node === node) each.launcher.disconnect();
   }
@@ -272,7 +302,7 @@ export class MovingWorld implements AsyncDisposable {
     };
   }
 
-  #found({ launcher, migrations, podName }: MovingLauncher): FoundLauncher {
+  #found({ node, launcher, migrations, podName }: MovingLauncher): FoundLauncher {
     const refuse = async (): Promise<never> => {
       throw new LauncherError("LAUNCHER_VERB", "it is older than its caller");
     };
@@ -300,12 +330,13 @@ export class MovingWorld implements AsyncDisposable {
       },
       fileSizes: () => ({}),
       pluggedVolumes: () => [],
+      interruptedVolumes: () => [],
       plugVolume: async () => {},
       unplugVolume: async () => {},
       openWayIn: async ({ address, encryption }) => {
         this.seen.push(`way in, encryption: ${encryption}`);
         const port = this.#ports++;
-        this.#ways.set("in", port);
+        this.#ways.set("in", { node, port });
         return {
           sockets,
           listener: { address, ports: { [port]: 0, [port + 10_000]: 49_152 } },
@@ -317,11 +348,11 @@ export class MovingWorld implements AsyncDisposable {
       },
       openWayOut: async ({ target, migrationUID, encryption }) => {
         this.seen.push(`way out, encryption: ${encryption}`);
-        const open = this.#ways.get("in");
+        const open = this.#ways.get("in")?.port;
         if (open === undefined || !(String(open) in target.ports))
           throw new Error("nobody listens");
         const port = this.#ports++;
-        this.#ways.set("out", port);
+        this.#ways.set("out", { node, port });
         return {
           sockets,
           isReady: async () => this.wires.stream(migrationUID) !== undefined,
@@ -337,7 +368,7 @@ export class MovingWorld implements AsyncDisposable {
   }
 
   #close(end: "in" | "out", port: number): void {
-    if (this.#ways.get(end) !== port) return;
+    if (this.#ways.get(end)?.port !== port) return;
     this.#ways.delete(end);
     this.wires.breakStreams();
   }

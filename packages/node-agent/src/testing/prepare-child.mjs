@@ -1,5 +1,5 @@
-// An agent that kills itself. Arguments: what to do, the Pod as JSON, and at which mark it dies; the
-// marks are counted, those of the network's own steps among them. Without one it runs to its end.
+// An agent that kills itself. Arguments: what to do, the Pod as JSON, and the mark at which it dies. The
+// marks are numbered, including those of the network steps. Without one, it runs to its end.
 import { join } from "node:path";
 import { clusterConfig } from "@virtkit/api/config";
 import { openRoot } from "@virtkit/host-primitives/safe-path";

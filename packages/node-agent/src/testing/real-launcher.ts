@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,7 +41,7 @@ export interface LauncherOwner {
 /** A launcher with a real libvirt and QEMU, in the cgroup and the namespaces that a kubelet would give it. */
 export class RealLauncher implements AsyncDisposable {
   readonly cgroup: ContainerCgroup;
-  /** All that its guest has gone through, as it told this test, which no agent can end. */
+  /** Everything that its guest went through, as it reported to this test, which no agent can end. */
   readonly events: GuestEvent[] = [];
   readonly #directory: string;
   readonly #sandbox: Sandbox;
@@ -73,12 +73,12 @@ export class RealLauncher implements AsyncDisposable {
     return launcher;
   }
 
-  /** Asks the guest's agent until it answers. */
+  /** Queries the guest's agent until it answers. */
   async inGuest(script: string): Promise<string> {
     const said = await until(
       async () => {
         const ran = this.#client?.exec({ command: "/bin/sh", args: ["-c", script] });
-        // An agent that is not there yet: it is asked again.
+        // An agent that is not up yet: it is queried again.
         return await ran?.then(
           ({ stdout }) => stdout.trim(),
           () => undefined,
@@ -86,11 +86,11 @@ export class RealLauncher implements AsyncDisposable {
       },
       { interval: 100, timeout: 90_000 },
     );
-    if (said === undefined) throw new Error(`the guest has not answered "${script}" in 90 s`);
+    if (said === undefined) throw new Error(`the guest did not answer "${script}" within 90 s`);
     return said;
   }
 
-  /** The QEMUs in its cgroup: one, or there is more than one copy. */
+  /** The QEMUs in its cgroup: more than one would be more than one copy. */
   get guests(): readonly string[] {
     return this.cgroup.processes("qemu-system");
   }
@@ -110,6 +110,12 @@ export class RealLauncher implements AsyncDisposable {
   get starts(): number {
     return this.events.filter((event) => event.kind === "stage" && event.stage === "guest-running")
       .length;
+  }
+
+  /** Hotplugged volumes in its sandbox. */
+  get plugged(): readonly string[] {
+    const [pid] = readFileSync(this.cgroup.processFile, "utf8").split("\n");
+    return readdirSync(`/proc/${pid}/root/run/kubevirt/hotplug-disks`);
   }
 
   get hasEnded(): boolean {
@@ -142,7 +148,7 @@ export class RealLauncher implements AsyncDisposable {
   }
 }
 
-/** Devices of its own: what the agent gives to the launcher's user must not be the host's. */
+/** Its own devices: what the agent gives to the launcher's user must not belong to the host. */
 const deviceLines = [
   "mount -t tmpfs -o mode=755 dev /dev",
   "mkdir /dev/net /dev/pts /dev/shm",
@@ -167,7 +173,13 @@ const networkLines = [
 function folderLines(directory: string, guest: string): readonly string[] {
   const run = `${directory}/run`;
   const capabilities = join(dirname(guest), "libvirt-capabilities");
-  const folders = ["kubevirt/sockets", "kubevirt-private", "kubevirt-ephemeral-disks", "libvirt"];
+  const folders = [
+    "kubevirt/sockets",
+    "kubevirt/hotplug-disks",
+    "kubevirt-private",
+    "kubevirt-ephemeral-disks",
+    "libvirt",
+  ];
   const files = {
     hosts: "127.0.0.1 localhost launcher",
     "nsswitch.conf": "hosts: files\npasswd: files\ngroup: files",

@@ -1,4 +1,4 @@
-// A client of an API server in the parent process: every call is a message, and so is its answer. It ends with either process.
+// A client of an API server in the parent process: every call and every answer is a message. It ends with either process.
 import { KubeError } from "@virtkit/kube";
 
 /** @typedef {import("@virtkit/kube").KubeClient} KubeClient */

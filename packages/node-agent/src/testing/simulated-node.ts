@@ -22,7 +22,7 @@ type Launcher = ReturnType<TestCluster["launchers"]>[number];
 
 const directories = new Set<string>();
 
-/** Takes away the disks of all simulated nodes. */
+/** Removes the disks of all simulated nodes. */
 export function removeDisks(): void {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
   directories.clear();
@@ -53,7 +53,7 @@ export function nodeAgentOn(node: string): NodeActorMain {
     const { bootID } = host.boot;
     const running = agent.run({ signal: over });
     void beat(node, bootID, { client, clock, random, wall, signal: over });
-    // It ends with the power of its node, and its supervisor starts it again once that is back.
+    // It ends when its node loses power, and its supervisor restarts it once power is back.
     while (!over.aborted && host.isOn && host.boot.bootID === bootID) {
       await Promise.race([running, sleep(clock, 1_000, over)]);
     }
@@ -74,7 +74,7 @@ async function beat(
     const body = planHeartbeat(facts, clusterConfig());
     const isDone = await client.patch(nodes, { name }, { type: "merge", body }).then(
       () => true,
-      // The next one comes soon.
+      // The next one follows soon.
       () => false,
     );
     await sleep(clock, isDone ? 60_000 : 5_000, signal);
@@ -98,7 +98,7 @@ function simulatedHost(node: string, cluster: TestCluster, life: AbortSignal): N
   };
 }
 
-/** A number for each container, as a kernel would give it. */
+/** A number for each container, as a kernel would assign it. */
 function processOf({ containerID, node }: Launcher, cluster: TestCluster): ProcessIdentity {
   const pid = [...containerID].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
   const bootId = cluster.nodes.find(({ name }) => name === node)?.boot.bootID ?? "";
@@ -118,6 +118,7 @@ function found(launcher: Launcher, cluster: TestCluster, life: AbortSignal): Fou
     fileSizes: () => ({}),
     selinuxContext: "none",
     pluggedVolumes: () => [],
+    interruptedVolumes: () => [],
     plugVolume: nothing,
     unplugVolume: nothing,
     async openWayIn(): Promise<WayIn> {
@@ -151,7 +152,7 @@ function connect(launcher: Launcher, life: AbortSignal): GuestClient {
     syncVmi: call((request, options) => guest.syncVmi(request, options)),
     shutdown: call((options) => guest.shutdown(options)),
     kill: call((options) => guest.kill(options)),
-    // A launcher ends with its guest, also where none has come.
+    // A launcher ends with its guest, even if none has arrived.
     delete: call(async (options) => {
       await guest.delete(options);
       launcher.end();

@@ -9,8 +9,8 @@ import type { LauncherOwner } from "./real-launcher.ts";
 let lastPid = 10_000_000;
 
 /**
- * A launcher with a simulated guest, served on a socket from this process: it outlives agents in processes of their own.
- * The socket's name is its pid, and goes when it ends.
+ * A launcher with a simulated guest, served on a socket from this process: it outlives agents in their own processes.
+ * The socket's name is its pid, and is removed when it ends.
  */
 export class SocketLauncher implements Disposable {
   readonly containerID: string;

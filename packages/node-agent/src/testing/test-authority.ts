@@ -13,7 +13,7 @@ export type TestAuthority = Disposable & {
   issue(identity: Identity): Promise<Credentials>;
 };
 
-/** An authority in a directory of its own. Two of them do not trust each other. */
+/** An authority in its own directory. Two of them do not trust each other. */
 export async function testAuthority(): Promise<TestAuthority> {
   const directory = mkdtempSync(join(tmpdir(), "guest-server-"));
   const store = new FileAuthorityStore(directory);

@@ -54,6 +54,23 @@ export function launcherPod(
   } as KubeObject;
 }
 
+/** A Pod that brings volumes to a launcher's node; the launcher Pod owns it. */
+export function attachmentPodObject(
+  podName: string,
+  nodeName: string,
+  launcherUid: string,
+): KubeObject {
+  const owner = { apiVersion: "v1", kind: "Pod", name: "launcher", controller: true };
+  return {
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: {
+      ...{ name: podName, namespace: "default", labels: { [names.labels.app]: "hotplug-disk" } },
+      ownerReferences: [{ ...owner, uid: launcherUid }],
+    },
+    spec: { nodeName, containers: [{ name: "hotplug-disk", image: "x" }] },
+  } as KubeObject;
+}
+
 /** The status of a Pod whose launcher the kubelet has started. */
 export function startedPodStatus(containerID: string, ip = "10.1.0.5"): object {
   return {

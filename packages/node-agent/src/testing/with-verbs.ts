@@ -2,7 +2,7 @@ import type { SimulatedMigrations } from "@virtkit/testing/hypervisor";
 import type { GuestClient } from "../service/node-host.ts";
 import type { WorldLauncher } from "./agent-world.ts";
 
-/** A connection of a launcher that can move its guest. What it is asked for is told in `seen`, with whether QEMU encrypts. */
+/** A connection of a launcher that can move its guest. Its requests are recorded in `seen`, with whether QEMU encrypts. */
 export function withVerbs(
   client: GuestClient,
   migrations: SimulatedMigrations,

@@ -1,17 +1,17 @@
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { Trace } from "./trace.ts";
 
-/** What {@link noteStatus} goes by besides the status. */
+/** What {@link noteStatus} is based on besides the status. */
 export interface NoteStatusOptions {
-  /** Whether the VMI has a readiness probe, whoever makes its checks. */
+  /** Whether the VMI has a readiness probe, whoever runs it. */
   readonly hasReadinessProbe: boolean;
   /** When it was so; now, by default. */
   readonly at?: string;
 }
 
 /**
- * Whether a guest is ready: it runs, and its readiness probe passes if it has one. A probe of which the
- * launcher says nothing is the kubelet's: then the node does not know.
+ * Whether a guest is ready: it runs, and its readiness probe succeeds if it has one. If the launcher does not
+ * report on a probe, the kubelet runs it: then the node does not know.
  */
 export function isReady(
   { state, probes }: Pick<DomainStatus, "state" | "probes">,
@@ -21,7 +21,7 @@ export function isReady(
   return probes?.readiness ? probes.readiness.state === "passing" : !hasReadinessProbe;
 }
 
-/** Writes down the stages that a guest's status proves. */
+/** Records the stages that a guest's status proves. */
 export function noteStatus(
   trace: Trace,
   status: DomainStatus,

@@ -14,7 +14,7 @@ function directory(): string {
   return path;
 }
 
-test("what was noted is read back in order, and again after a restart", () => {
+test("notes are read back in order, also after a restart", () => {
   const state = directory();
   const now = () => new Date("2030-01-02T03:04:05Z");
   const trace = new Trace(state, uid, now);
@@ -41,7 +41,7 @@ test("the timeline reads a trace", () => {
   });
 });
 
-test("a line that was cut off, and one that is no entry, are passed over", () => {
+test("skips a truncated line and one that is not an entry", () => {
   const state = directory();
   const trace = new Trace(state, uid);
   trace.note({ stage: "scheduled" });
@@ -54,7 +54,7 @@ test("a line that was cut off, and one that is no entry, are passed over", () =>
   expect(readTrace(state, uid).map(({ stage }) => stage)).toEqual(["scheduled", "guest-running"]);
 });
 
-test("a trace does not grow for ever, and goes when it is removed", () => {
+test("a trace does not grow forever, and goes when it is removed", () => {
   const state = directory();
   const trace = new Trace(state, uid);
   writeFileSync(join(state, "traces", `${uid}.jsonl`), "x".repeat(1024 * 1024 + 1));
@@ -65,8 +65,11 @@ test("a trace does not grow for ever, and goes when it is removed", () => {
   expect(readTrace(state, uid)).toEqual([]);
 });
 
-test.each(["", "../x", "a/b", "x".repeat(65), 7 as never])("%j is no UID of a trace", (wrong) => {
-  expect(() => readTrace("/nowhere", wrong)).toThrow(
-    expect.objectContaining({ code: "AGENT_ARGUMENT" }),
-  );
-});
+test.each(["", "../x", "a/b", "x".repeat(65), 7 as never])(
+  "%j is not the UID of a trace",
+  (wrong) => {
+    expect(() => readTrace("/nowhere", wrong)).toThrow(
+      expect.objectContaining({ code: "AGENT_ARGUMENT" }),
+    );
+  },
+);

@@ -5,11 +5,11 @@ import { isStage, type Stage, type TraceEntry } from "@virtkit/api/timeline";
 import { makeDirectoryDurably } from "@virtkit/host-primitives/durable";
 import { checkUid } from "../check-uid.ts";
 
-/** An entry with all that {@link Trace.note} adds. */
+/** An entry with everything that {@link Trace.note} adds. */
 export type TraceNote = Required<Omit<TraceEntry, "message">> & Pick<TraceEntry, "message">;
 
 const states = ["done", "waiting", "failed"] as const;
-/** A guest's way has a dozen stages; more than this is a loop that nobody stopped. */
+/** A guest passes a dozen stages; more than this is an endless loop. */
 const mostBytes = 1024 * 1024;
 const mostMessage = 4096;
 
@@ -39,8 +39,8 @@ export class Trace {
   }
 
   /**
-   * Writes one entry; without a time, now. What was last said of a stage is not said again, so that
-   * whoever waits may note it each time. A trace of 1 MiB takes no more.
+   * Writes one entry; without a time, now. The last entry of a stage is not repeated, so that a waiting caller may
+   * note it each time. A trace of 1 MiB accepts no more.
    */
   note({ stage, state = "done", message, at = this.#now().toISOString() }: TraceEntry): void {
     const text = message === undefined ? {} : { message: message.slice(0, mostMessage) };
@@ -49,7 +49,7 @@ export class Trace {
     if (size(this.#file) > mostBytes) return;
     const fd = openSync(this.#file, "a", 0o600);
     try {
-      // A line feed in front: a line that a crash has cut off stays alone.
+      // A line feed in front: a line that a crash has truncated stays separate.
       writeSync(fd, `${size(this.#file) > 0 ? "\n" : ""}${JSON.stringify(entry)}`);
     } finally {
       closeSync(fd);
@@ -58,7 +58,7 @@ export class Trace {
   }
 }
 
-/** All entries in the order in which they were written. Lines that are none are passed over. */
+/** All entries in the order in which they were written. Invalid lines are skipped. */
 export function readTrace(stateDirectory: string, vmiUid: string): readonly TraceNote[] {
   let text: string;
   try {
@@ -73,7 +73,7 @@ export function readTrace(stateDirectory: string, vmiUid: string): readonly Trac
   });
 }
 
-/** Removes a trace; nothing where there is none. */
+/** Removes a trace; does nothing if there is none. */
 export function removeTrace(stateDirectory: string, vmiUid: string): void {
   rmSync(fileOf(stateDirectory, vmiUid), { force: true });
 }
@@ -83,7 +83,7 @@ function parseEntry(line: string): TraceNote | undefined {
   try {
     value = JSON.parse(line);
   } catch {
-    // A line that a crash has cut off.
+    // A line that a crash has truncated.
     return undefined;
   }
   const { stage, at, state, message } = Object(value) as Record<keyof TraceNote, unknown>;

@@ -17,7 +17,7 @@ async function ended(lines: AsyncIterable<string>): Promise<string[]> {
 const placeOf = ({ metadata: { namespace, name = "" } }: KubeObject) =>
   namespace === undefined ? { name } : { namespace, name };
 
-/** What Kubernetes says of objects that are ready. */
+/** The status of objects that are ready in Kubernetes. */
 const readyStatus: Readonly<Record<string, object>> = {
   APIService: { conditions: [{ type: "Available", status: "True" }] },
   Deployment: { observedGeneration: 1, replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
@@ -27,7 +27,7 @@ const readyStatus: Readonly<Record<string, object>> = {
   },
 };
 
-test("everything is applied; what does not become ready in time is named; once all is ready it ends, and again", async () => {
+test("applies everything, names what does not become ready in time, ends once all is ready, and can be repeated", async () => {
   const client = new InProcessApiServer().client("test");
   const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } };
   await client.create(resourceOf(system), system).catch(() => undefined);
@@ -47,7 +47,7 @@ test("everything is applied; what does not become ready in time is named; once a
   expect(await ended(install({ client, image, patience: 30 }))).toEqual(said);
 });
 
-test("a definition of an earlier installation that is still going is waited for, and named if it does not go", async () => {
+test("waits for a definition of an earlier installation that is being deleted, and names it if it stays", async () => {
   const client = new InProcessApiServer().client("test");
   const crd = all.find(({ kind }) => kind === "CustomResourceDefinition") as KubeObject;
   const [resource, place] = [resourceOf(crd), placeOf(crd)];
@@ -55,12 +55,12 @@ test("a definition of an earlier installation that is still going is waited for,
   await client.create(resource, { ...crd, metadata });
   await client.delete(resource, place);
   const lines = install({ client, image, patience: 30 });
-  expect((await lines.next()).value).toMatch(/^waits until CustomResourceDefinition /);
+  expect((await lines.next()).value).toMatch(/^waiting until CustomResourceDefinition /);
   await expect(lines.next()).rejects.toMatchObject({
     code: "OPERATOR_NOT_READY",
     message: expect.stringContaining("of an earlier installation is still being deleted"),
   });
   const patch = { type: "merge", body: { metadata: { finalizers: null } } } as const;
   await client.patch(resource, place, patch);
-  expect((await install({ client, image }).next()).value).toMatch(/^applies /);
+  expect((await install({ client, image }).next()).value).toMatch(/^applying /);
 });

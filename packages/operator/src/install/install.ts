@@ -8,7 +8,7 @@ import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
 import { resourceOf } from "./resource-of.ts";
 
-/** What {@link install} works with. */
+/** Options of {@link install}. */
 export interface InstallOptions extends Installation {
   readonly client: KubeClient;
   /** Milliseconds for each object that must become ready. Default 3 minutes. */
@@ -20,12 +20,12 @@ export interface InstallOptions extends Installation {
 /** Milliseconds. */
 const defaultPatience = 180_000;
 
-/** Whose fields the objects have, for server-side apply. */
+/** The field manager of the objects, for server-side apply. */
 const fieldManager = "virtkit-operator";
 
 /**
- * Puts an installation into a cluster, or changes the one that is there to what is given, and waits until all of it is ready.
- * Says what it does, line by line. It may be repeated, and ended at any moment.
+ * Installs the platform in a cluster, or updates an existing installation, and waits until all of it is ready.
+ * Reports each step. It can be repeated, and interrupted at any moment.
  *
  * @throws OperatorError `OPERATOR_NOT_READY` with what was not ready in time
  */
@@ -36,10 +36,10 @@ export async function* install(options: InstallOptions): AsyncGenerator<string> 
   const slow = all.filter(({ kind }) => slowToGo.has(kind ?? ""));
   for (const object of slow) {
     if (!(await isGoing(object, options))) continue;
-    yield `waits until ${object.kind} ${object.metadata.name} of an earlier installation is gone`;
+    yield `waiting until ${object.kind} ${object.metadata.name} of an earlier installation is gone`;
     await untilGone(object, options);
   }
-  yield `applies ${kinds.length} resource definitions`;
+  yield `applying ${kinds.length} resource definitions`;
   for (const crd of kinds) await apply(client, crd, signal);
   for (const crd of kinds) await untilReady(crd, options);
   for (const object of all) {
@@ -62,7 +62,10 @@ async function apply(
   await applyObject(client, resourceOf(object), object, { fieldManager, force: true, signal });
 }
 
-/** Kinds whose deletion takes a while: nothing can be made in a namespace that is going, nor of such a kind. */
+/**
+ * Kinds whose deletion takes a while: nothing can be created in a namespace that is being deleted, or of such a
+ * kind.
+ */
 const slowToGo: ReadonlySet<string> = new Set(["Namespace", "CustomResourceDefinition"]);
 
 async function isGoing(
@@ -79,7 +82,7 @@ async function untilGone(object: KubeObject, options: InstallOptions): Promise<v
   const isGone = async (): Promise<boolean> => !(await isGoing(object, options));
   if (await until(isGone, { clock, interval: 250, timeout: patience, signal })) return;
   const what = `${object.kind} ${object.metadata.name}`;
-  const message = `${what} of an earlier installation is still being deleted after ${patience / 1000} s; see which finalizers hold it`;
+  const message = `${what} of an earlier installation is still being deleted after ${patience / 1000} s; check which finalizers hold it`;
   throw new OperatorError("OPERATOR_NOT_READY", message);
 }
 
@@ -123,6 +126,6 @@ async function untilReady(object: KubeObject, options: InstallOptions): Promise<
   };
   if (await until(look, { clock, interval: 250, timeout: patience, signal })) return;
   const status = JSON.stringify(at(last, "status") ?? {}).slice(0, 500);
-  const message = `${kind} ${name} is not ready after ${patience / 1000} s; its status is ${status}; look at its Pods in ${namespace ?? "the cluster"}`;
+  const message = `${kind} ${name} is not ready after ${patience / 1000} s; its status is ${status}; check its Pods in ${namespace ?? "the cluster"}`;
   throw new OperatorError("OPERATOR_NOT_READY", message);
 }

@@ -7,7 +7,7 @@ const clusterWide = new Set([
   ...["APIService", "Node"],
 ]);
 
-/** Where an object of a manifest is, by its kind: those that an installation has. */
+/** The resource of an object in a manifest, by its kind: those that an installation has. */
 export function resourceOf({ apiVersion = "", kind = "" }: KubeObject): Resource {
   const [version = "", group = ""] = apiVersion.split("/").reverse();
   const lower = kind.toLowerCase();

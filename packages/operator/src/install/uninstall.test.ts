@@ -22,7 +22,7 @@ async function said(lines: AsyncIterable<string>): Promise<string[]> {
   return all;
 }
 
-test("an installation with VMs is not taken out, and nothing of it is", async () => {
+test("an installation with VMs is not removed, not even in part", async () => {
   const client = await clusterWithDefinitions(namespace);
   await client.create(vms, vm);
   const { items: before } = await client.list(definitions);
@@ -34,7 +34,7 @@ test("an installation with VMs is not taken out, and nothing of it is", async ()
   expect((await client.list(vms)).items).toHaveLength(1);
 });
 
-test("with force its VMs go first, and with guests that do not end the rest stays", async () => {
+test("with force its VMs are deleted first; if guests do not end, the rest stays", async () => {
   const client = await clusterWithDefinitions(namespace);
   const held = { ...vm, metadata: { ...vm.metadata, finalizers: ["example.com/runs"] } };
   await client.create(vms, held as KubeObject);
@@ -49,7 +49,7 @@ test("with force its VMs go first, and with guests that do not end the rest stay
   expect((await client.list(definitions)).items).toEqual([]);
 });
 
-test("taking out what is not there does nothing, and says so without an error", async () => {
+test("removing a missing installation does nothing, and says so without an error", async () => {
   const client = await clusterWithDefinitions(namespace);
   await said(uninstall({ client }));
   await said(uninstall({ client }));

@@ -6,10 +6,10 @@ import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
 import { resourceOf } from "./resource-of.ts";
 
-/** What {@link uninstall} works with. */
+/** Options of {@link uninstall}. */
 export interface UninstallOptions extends Omit<Installation, "image"> {
   readonly client: KubeClient;
-  /** Deletes all VMs first, and what makes them. Default false. */
+  /** Deletes all VMs, and what creates them, first. Default false. */
   readonly force?: boolean;
   /** Milliseconds until the guests of deleted VMs must have ended. Default 5 minutes. */
   readonly patience?: number;
@@ -18,8 +18,9 @@ export interface UninstallOptions extends Omit<Installation, "image"> {
 }
 
 /**
- * Takes an installation out of a cluster. Refuses while there are VMs: their objects would go with their definitions, and
- * nobody would be left to end their guests. With `force` it deletes them first, and waits until their guests have ended.
+ * Removes an installation from a cluster. Refuses while there are VMs: their objects would be deleted with
+ * their definitions, and nobody would be left to end their guests. With `force` it deletes them first, and
+ * waits until their guests have ended.
  *
  * @throws OperatorError `OPERATOR_VMS_EXIST`
  */
@@ -29,7 +30,7 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
   const { core, pool } = names.groups;
   const of = (group: string, version: string, plural: string, kind: string): Resource =>
     defineResource({ group, version, plural, kind });
-  // What makes others goes before what it makes.
+  // Objects that create others are deleted before those that they create.
   const workloads = [
     of(pool, "v1beta1", "virtualmachinepools", "VirtualMachinePool"),
     of(core, "v1", "virtualmachines", "VirtualMachine"),
@@ -39,7 +40,7 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
   const left = (): Promise<readonly string[]> => leftOf(client, workloads, signal);
   const found = await left();
   if (found.length > 0 && !force) {
-    const message = `there are ${found.join(", ")}; delete them, or use --force to have them deleted with all that they hold`;
+    const message = `there are ${found.join(", ")}; delete them, or use --force to delete them with everything that they hold`;
     throw new OperatorError("OPERATOR_VMS_EXIST", message);
   }
   if (found.length > 0) {
@@ -49,7 +50,7 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
     }
     const isEmpty = async (): Promise<boolean> => (await left()).length === 0;
     if (!(await until(isEmpty, { clock, interval: 500, timeout: patience, signal }))) {
-      const message = `after ${patience / 1000} s there are still ${(await left()).join(", ")}; nothing else was removed; see why they stay`;
+      const message = `after ${patience / 1000} s there are still ${(await left()).join(", ")}; nothing else was removed; find out why they stay`;
       throw new OperatorError("OPERATOR_VMS_EXIST", message);
     }
   }
@@ -67,7 +68,7 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
     const { items } = await client.list(pods, { namespace, limit: 1, signal });
     return items.length === 0;
   };
-  // Node agents take their nodes out of scheduling when they end: they need their account until then.
+  // Node agents make their nodes unschedulable when they end: they need their account until then.
   await until(areGone, { clock, interval: 250, timeout: 60_000, signal });
   yield "the components have ended";
   for (const object of others) await remove(object);
@@ -112,7 +113,7 @@ async function deleteAll(
   }
 }
 
-/** An object, or its whole kind, that is not there needs no removing. */
+/** A missing object, or kind, need not be removed. */
 function ignoreMissing(error: unknown): void {
   if (!isNotFound(error) && (error as { status?: unknown }).status !== 404) throw error;
 }

@@ -17,7 +17,7 @@ interface Account {
 /** The accounts of the components, each with what it needs and no more. */
 export function accounts(installation: DecidedInstallation): readonly object[] {
   const { names, namespace } = installation;
-  // A configuration is followed with a watch of the namespace, which a ClusterRole need not allow everywhere.
+  // Following a configuration needs a watch of the namespace, which a ClusterRole need not allow everywhere.
   const follow: Rule = {
     apiGroups: [names.groups.core],
     resources: ["kubevirts"],
@@ -60,7 +60,7 @@ function accountObjects({ name, rules, localRules }: Account, namespace: string)
   ];
 }
 
-/** Lets the API server of VMs read who speaks for users: Kubernetes has a Role for just that. */
+/** Lets the API server of VMs read who speaks for users: Kubernetes has a Role for exactly that. */
 function frontProxy(namespace: string): object {
   return {
     ...{ ...rbac, kind: "RoleBinding" },

@@ -8,8 +8,8 @@ export const authoritySecret = "virtkit-ca";
 const read = ["get", "list"];
 
 /**
- * What the API server of VMs may do in the whole cluster: read what rules look at, write what subresources write, ask who may
- * do what, and keep the bundles of authorities of its own objects.
+ * What the API server of VMs may do in the whole cluster: read what rules need, write what subresources write,
+ * check permissions, and maintain the CA bundles of its own objects.
  */
 export function apiServerRules(names: Names): readonly Rule[] {
   const { groups } = names;
@@ -57,7 +57,7 @@ export function apiServerRules(names: Names): readonly Rule[] {
       resources: ["certificatesigningrequests/approval", "certificatesigningrequests/status"],
       verbs: ["update"],
     },
-    // Kubernetes asks for this one besides: of no other signer may it approve or sign anything.
+    // Kubernetes also requires this; it may not approve or sign for any other signer.
     {
       apiGroups: ["certificates.k8s.io"],
       resources: ["signers"],
@@ -85,11 +85,13 @@ export function apiServerRules(names: Names): readonly Rule[] {
   ];
 }
 
-/** What it may do in its own namespace: keep the Secret with its authorities, and tell who is trusted. */
+/**
+ * What it may do in its own namespace: maintain the Secret with its authorities, and publish who is trusted.
+ */
 export function apiServerLocalRules(names: Names): readonly Rule[] {
   const { bundle } = certificateNames(names);
   return [
-    // Who creates an object names it only in the body: that cannot be limited to one name.
+    // A create request names its object only in the body, so it cannot be limited to one name.
     { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: ["create"] },
     {
       apiGroups: [""],
@@ -106,7 +108,7 @@ export function apiServerLocalRules(names: Names): readonly Rule[] {
   ];
 }
 
-/** For those who check certificates: who is trusted. */
+/** For those who verify certificates: who is trusted. */
 export function readBundleRule(names: Names): Rule {
   const { bundle } = certificateNames(names);
   return {

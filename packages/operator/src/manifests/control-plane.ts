@@ -13,7 +13,7 @@ interface Component {
   readonly memory: string;
 }
 
-/** The API server and the controllers, with the Service and the budgets that go with them. */
+/** The API server and the controllers, with their Service and disruption budgets. */
 export function controlPlane(installation: DecidedInstallation): readonly object[] {
   const { image, namespace } = installation;
   const health = (path: string, port: number, scheme: string): object => ({
@@ -57,7 +57,10 @@ export function controlPlane(installation: DecidedInstallation): readonly object
   ];
 }
 
-/** A probe that gives a program three minutes to start: on a busy node it would else be killed before it is up, each time. */
+/**
+ * A probe that gives a program three minutes to start: otherwise a busy node would kill it each time before it
+ * is up.
+ */
 export function starting(probe: object): object {
   return { ...probe, periodSeconds: 1, failureThreshold: 180 };
 }
@@ -121,7 +124,7 @@ function deployment(component: Component, installation: DecidedInstallation): ob
   };
 }
 
-/** Replicas on nodes of their own, where there are enough. */
+/** Replicas on different nodes, if there are enough. */
 function apart(matchLabels: object): object {
   const podAffinityTerm = {
     labelSelector: { matchLabels },

@@ -26,7 +26,7 @@ export function controllerRules({ groups }: Names): readonly Rule[] {
       ],
       ["patch"],
     ),
-    // An owner whose dependents keep it from being deleted is guarded by its subresource for finalizers.
+    // Blocking an owner's deletion needs permission for its finalizers subresource.
     core(
       ["virtualmachines", "virtualmachineinstances", "virtualmachineinstancereplicasets"].map(
         (plural) => `${plural}/finalizers`,
@@ -89,7 +89,7 @@ export function controllerRules({ groups }: Names): readonly Rule[] {
   ];
 }
 
-/** What they may do in their own namespace: hold the lease by which one of them works. */
+/** What they may do in their own namespace: hold the lease that elects the active one. */
 export function controllerLocalRules(): readonly Rule[] {
   return [
     {

@@ -1,7 +1,7 @@
 import { type Names, names } from "@virtkit/api/names";
 import type { KubeVirtConfiguration } from "@virtkit/api/schema";
 
-/** What an installation is made of. Everything but the image has a default. */
+/** What an installation is made of. Everything except the image has a default. */
 export interface Installation {
   /** The image with all components. */
   readonly image: string;
@@ -13,22 +13,22 @@ export interface Installation {
   readonly replicas?: number;
   /** `spec.configuration` of the KubeVirt object. */
   readonly configuration?: KubeVirtConfiguration;
-  /** What the platform calls its groups and labels. Default: KubeVirt's names. */
+  /** The platform's names for its groups and labels. Default: KubeVirt's. */
   readonly names?: Names;
-  /** A directory of each node where its agent keeps what outlives it. Default `/var/lib/virtkit`. */
+  /** A directory on each node where its agent keeps persistent state. Default `/var/lib/virtkit`. */
   readonly stateDirectory?: string;
   /** The nodes that run guests, by labels. Default: all that run Linux. */
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** Where the programs of the components are in the image, or in the {@link workingTree}. */
+  /** Where the components' programs are in the image, or in the {@link workingTree}. */
   readonly programs?: string;
   /**
-   * A directory of each node that components run from in place of the image, and anew whenever a file changes that they have
-   * loaded: for who edits them. Default: none
+   * A directory on each node from which components run instead of the image; they restart whenever a loaded
+   * file changes. For developing them. Default: none
    */
   readonly workingTree?: string;
 }
 
-/** An {@link Installation} with everything decided. */
+/** An {@link Installation} with all defaults filled in. */
 export type DecidedInstallation = Required<Installation>;
 
 /** Fills in the defaults. */

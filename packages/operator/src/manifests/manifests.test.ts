@@ -24,14 +24,14 @@ test("an installation has two replicas of API server and controllers, and an age
   expect(ofKind("DaemonSet")).toHaveLength(1);
 });
 
-test("what one replica has to do is not kept from being moved", () => {
+test("a single replica does not block evictions", () => {
   const [budget] = manifests({ image, replicas: 1 }).filter(
     ({ kind }) => kind === "PodDisruptionBudget",
   );
   expect(at(budget, "spec", "minAvailable")).toBe(0);
 });
 
-test("API server and controllers run without root, without capabilities, on a file system that they cannot write", () => {
+test("API server and controllers run without root, without capabilities, on a read-only file system", () => {
   for (const deployment of ofKind("Deployment")) {
     expect(at(deployment, "spec", "template", "spec", "securityContext")).toMatchObject({
       runAsNonRoot: true,
@@ -46,7 +46,7 @@ test("API server and controllers run without root, without capabilities, on a fi
   }
 });
 
-test("a component that starts slowly is not killed for it", () => {
+test("a component that starts slowly is not killed for that", () => {
   for (const object of [...ofKind("Deployment"), ...ofKind("DaemonSet")]) {
     for (const { startupProbe, livenessProbe } of containersOf(object)) {
       expect(startupProbe).toMatchObject({ periodSeconds: 1, failureThreshold: 180 });
@@ -55,7 +55,7 @@ test("a component that starts slowly is not killed for it", () => {
   }
 });
 
-test("components run from a working tree, and anew when it changes, where one is given, and from the image where none is", () => {
+test("components run from a working tree, and restart when it changes, if one is given; otherwise from the image", () => {
   const programs = [...ofKind("Deployment"), ...ofKind("DaemonSet")];
   for (const object of programs) {
     const [container] = containersOf(object);
@@ -80,11 +80,11 @@ test("components run from a working tree, and anew when it changes, where one is
   }
 });
 
-test("bundles of authorities are left to the API server of VMs, so that applying again does not take them away", () => {
+test("CA bundles are left to the API server of VMs, so that applying again does not remove them", () => {
   expect(JSON.stringify(all)).not.toContain("caBundle");
 });
 
-test("what is called is there before who calls it: definitions, accounts, webhooks, then programs", () => {
+test("what is called exists before its callers: definitions, accounts, webhooks, then programs", () => {
   const first = (kind: string): number => all.findIndex((each) => each.kind === kind);
   const order = [
     ...["Namespace", "CustomResourceDefinition", "ServiceAccount", "KubeVirt"],
@@ -94,14 +94,14 @@ test("what is called is there before who calls it: definitions, accounts, webhoo
   expect(order).not.toContain(-1);
 });
 
-test("each object is there once, and what is in a namespace is in that of the installation", () => {
+test("each object exists once, and namespaced objects are in the installation's namespace", () => {
   const elsewhere = manifests({ image, namespace: "vms" });
   const keys = elsewhere.map(
     ({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`,
   );
   expect(new Set(keys).size).toBe(keys.length);
   const places = new Set(elsewhere.map(({ metadata }) => metadata.namespace));
-  // The right to read who the front proxy is, is given where that is told.
+  // The permission to read the front proxy's identity is granted where that is published.
   expect(places).toEqual(new Set([undefined, "vms", "kube-system"]));
 });
 
@@ -124,7 +124,7 @@ const roles = {
   "virt-handler": nodeAgentRules(names()),
 };
 
-test("no component may read Secrets of others, change roles, or speak for others", () => {
+test("no component may read Secrets of others, change roles, or impersonate", () => {
   for (const [component, rules] of Object.entries(roles)) {
     const may = (verb: string, group: string, resource: string): boolean =>
       allows(rules, verb, group, resource);
@@ -173,7 +173,7 @@ test("only the controllers create Pods, and an agent deletes nothing", () => {
   expect(roles["virt-handler"].some(({ verbs }) => verbs.includes("delete"))).toBe(false);
 });
 
-test("the API server of VMs may change the webhooks and APIServices of its own names alone", () => {
+test("the API server of VMs may only change webhooks and APIServices with its own names", () => {
   const groups = ["apiregistration.k8s.io", "admissionregistration.k8s.io"];
   const named = roles["virt-api"].filter(({ apiGroups }) =>
     apiGroups.some((group) => groups.includes(group)),

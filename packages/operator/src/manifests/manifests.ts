@@ -7,8 +7,8 @@ import { type DecidedInstallation, decided, type Installation } from "./installa
 import { nodeAgents } from "./node-agents.ts";
 
 /**
- * All objects of an installation, in the order in which they are applied. Bundles of authorities are left out: the API server
- * of VMs fills them in, and an installation that is applied again does not take them away.
+ * All objects of an installation, in the order in which they are applied. CA bundles are left out: the API
+ * server of VMs fills them in, and applying an installation again does not remove them.
  *
  * @example
  * for (const object of manifests({ image: "registry.example/virtkit:1.0.0" })) console.log(JSON.stringify(object));

@@ -4,7 +4,10 @@ import { labelsOf, priorityClass, starting } from "./control-plane.ts";
 import type { DecidedInstallation } from "./installation.ts";
 import { programOf } from "./program.ts";
 
-/** The agent of each node that runs guests. It sees all of its node: it prepares sandboxes of other Pods. */
+/**
+ * The agent of each node that runs guests. It sees all of its node, because it prepares sandboxes of other
+ * Pods.
+ */
 export function nodeAgents(installation: DecidedInstallation): object {
   const { namespace, image, imagePullPolicy, stateDirectory } = installation;
   const program = programOf(
@@ -65,7 +68,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
                 { name: "capabilities", mountPath: capabilityDirectory, readOnly: true },
                 { name: "machine-id", mountPath: "/host/machine-id", readOnly: true },
                 { name: "boot-id", mountPath: "/host/boot-id", readOnly: true },
-                // Of the node: where launchers are allowed the block devices that are plugged in.
+                // The node's cgroups: there launchers are allowed to use hotplugged block devices.
                 { name: "cgroups", mountPath: "/host/cgroup" },
                 ...program.volumeMounts,
               ],

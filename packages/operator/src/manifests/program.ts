@@ -7,7 +7,10 @@ export interface Program {
   readonly volumes: readonly object[];
 }
 
-/** The program of a component: that of the image, or that of a working tree, which is started anew when it is edited. */
+/**
+ * The program of a component: from the image, or from a working tree, in which case it restarts when it is
+ * edited.
+ */
 export function programOf(
   name: string,
   args: readonly string[],

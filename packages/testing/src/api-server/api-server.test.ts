@@ -21,12 +21,12 @@ async function play({ check }: ServerCheck): Promise<void> {
   await check({ client, namespace: "check" });
 }
 
-describe("the API server in this process", () => {
+describe("the in-process API server", () => {
   test.each(checks)("$name", play);
 
-  // Every other test of this repository fails where it makes a call that is not in this file: see
+  // Every other test of this repository fails if it makes a call that is not in this file: see
   // tools/check-recorded-calls.mjs. A check that is new adds to it with `vitest -u`.
-  test("the calls that the checks make are those of the file", async () => {
+  test("the checks make exactly the calls that the file lists", async () => {
     const made = new Set<string>();
     const listen = (features: unknown) => {
       for (const feature of features as readonly string[]) made.add(feature);
@@ -41,7 +41,7 @@ describe("the API server in this process", () => {
     await expect(lines.join("")).toMatchFileSnapshot("./testing/checked-calls.txt");
   });
 
-  test("objects are handed out frozen", async () => {
+  test("returned objects are frozen", async () => {
     const client = new InProcessApiServer().client();
     const made = await client.create(namespaces, { metadata: { name: "a" } });
     assert.throws(() => Object.assign(made.metadata, { name: "b" }), TypeError);

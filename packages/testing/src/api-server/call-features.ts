@@ -8,7 +8,7 @@ import {
   type WriteOptions,
 } from "@virtkit/kube";
 
-/** One call of a client and how it was answered: `error` is undefined where it was not refused. */
+/** One call of a client and how it was answered: `error` is undefined if it was not refused. */
 export type RecordedCall = {
   readonly resource: Resource;
   readonly error?: unknown;

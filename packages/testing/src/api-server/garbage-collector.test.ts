@@ -23,7 +23,7 @@ async function ownerAndDependent(cluster: TestCluster) {
 const names = async (cluster: TestCluster) =>
   (await cluster.client().list(configMaps)).items.map(({ metadata }) => metadata.name);
 
-test("what has lost its owner goes", async () => {
+test("an object whose owner is gone is deleted", async () => {
   await using cluster = await createTestCluster();
   const client = await ownerAndDependent(cluster);
   await client.delete(configMaps, { namespace, name: "owner" });
@@ -32,7 +32,7 @@ test("what has lost its owner goes", async () => {
   expect(await names(cluster)).toEqual([]);
 });
 
-test("in the foreground the owner goes last", async () => {
+test("in the foreground, the owner goes last", async () => {
   await using cluster = await createTestCluster();
   const client = await ownerAndDependent(cluster);
   const body = { metadata: { finalizers: ["virtkit.dev/one"] } };
@@ -50,7 +50,7 @@ test("in the foreground the owner goes last", async () => {
   expect(await names(cluster)).toEqual([]);
 });
 
-test("an orphan stays, without its owner", async () => {
+test("an orphan stays, without its owner reference", async () => {
   await using cluster = await createTestCluster();
   const client = await ownerAndDependent(cluster);
   await client.delete(configMaps, { namespace, name: "owner" }, { propagationPolicy: "Orphan" });
@@ -59,7 +59,7 @@ test("an orphan stays, without its owner", async () => {
   expect([own?.metadata.name, own?.metadata.ownerReferences]).toEqual(["own", []]);
 });
 
-test("an owner of the same name with another UID is none", async () => {
+test("an owner with the same name and another UID does not count", async () => {
   await using cluster = await createTestCluster();
   const client = await ownerAndDependent(cluster);
   await client.delete(configMaps, { namespace, name: "owner" });
@@ -68,7 +68,7 @@ test("an owner of the same name with another UID is none", async () => {
   expect(await names(cluster)).toEqual(["owner"]);
 });
 
-test("a namespace goes once it is empty, and takes nothing new before", async () => {
+test("a namespace goes once it is empty, and accepts nothing new before that", async () => {
   await using cluster = await createTestCluster();
   const client = cluster.client();
   await client.create(namespaces, { metadata: { name: "n" } });

@@ -355,9 +355,9 @@ function patchedObject(kind: Kind, object: AnyObject, patch: Patch): AnyObject {
     return applyJsonPatch(object, patch.operations) as AnyObject;
   } catch (error) {
     if (!(error instanceof PatchFailure)) throw error;
-    throw invalid(plural, name, [
-      { reason: "FieldValueInvalid", field: "patch", message: error.message },
-    ]);
+    // Without causes: what is wrong is the patch, not a field of the object.
+    const message = `${plural} "${name}" cannot be patched: ${error.message}`;
+    throw statusError({ status: 422, reason: "Invalid", message });
   }
 }
 

@@ -42,7 +42,7 @@ function apply(root: Root, operation: JsonPatchOperation): void {
   }
 }
 
-/** Holds a value as an object does, so that the whole of it can be replaced too. */
+/** Holds a value as an object does, so that the whole value can be replaced, too. */
 interface Root {
   value: unknown;
 }

@@ -24,7 +24,7 @@ const keys: Readonly<Record<string, string>> = {
 /** Lists of plain values of which the union is made. */
 const sets: readonly string[] = ["metadata.finalizers"];
 
-/** The key by which the items of a list are merged; undefined where the list is replaced. */
+/** The key by which the items of a list are merged; undefined if the list is replaced. */
 export function mergeKey(path: string): string | undefined {
   return keys[podPath(path)];
 }

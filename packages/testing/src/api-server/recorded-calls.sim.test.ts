@@ -8,7 +8,7 @@ import { callChannel } from "./recorded-client.ts";
 
 const maps = defineResource({ version: "v1", plural: "configmaps", kind: "ConfigMap" });
 
-test("calls to the packages as they are built are recorded: scheduler, kubelets and clients", async () => {
+test("records calls to the built packages: scheduler, kubelets and clients", async () => {
   const told = new Set<string>();
   const listen = (features: unknown): void => {
     for (const feature of features as readonly string[]) told.add(feature);
@@ -23,7 +23,7 @@ test("calls to the packages as they are built are recorded: scheduler, kubelets 
   );
 });
 
-test("the control: a call that no check makes fails whoever made it", () => {
+test("control: a call that no check makes fails its test", () => {
   // Not the channel of this file's own calls, which are checked when it ends.
   const name = "virtkit:testing:calls of a control";
   const resource = maps;
@@ -34,5 +34,5 @@ test("the control: a call that no check makes fails whoever made it", () => {
   sound.end();
   const calls = new RecordedCalls(name);
   for (const call of [known, foreign]) channel(name).publish(callFeatures(call));
-  expect(() => calls.end()).toThrow("has met these calls: update core with dryRun. Add checks");
+  expect(() => calls.end()).toThrow("covers these calls: update core with dryRun. Add checks");
 });

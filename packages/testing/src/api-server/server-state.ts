@@ -18,7 +18,7 @@ export interface ApiServerOptions {
   readonly random?: Random;
   /** When the clock's time began, for the times in objects. */
   readonly epoch?: Date;
-  /** Kinds besides {@link coreKinds}; CustomResourceDefinitions add more as they are created. */
+  /** Kinds besides `coreKinds`; CustomResourceDefinitions add more as they are created. */
   readonly kinds?: readonly Kind[];
   readonly admission?: readonly Admission[];
   /** Answers access reviews; requests themselves are not authorised. By default everybody may do everything. */

@@ -22,7 +22,7 @@ test("a Pod is scheduled, started, and gone after its deletion", async () => {
   await expect(client.get(pods, at("a"))).rejects.toMatchObject({ reason: "NotFound" });
 });
 
-test("a Pod that fits nowhere says so, and is scheduled once a node fits", async () => {
+test("an unschedulable Pod says so, and is scheduled once a node fits", async () => {
   await using cluster = await createTestCluster();
   const client = cluster.client();
   await client.create(pods, pod("a", { nodeSelector: { disk: "fast" } }));
@@ -33,7 +33,7 @@ test("a Pod that fits nowhere says so, and is scheduled once a node fits", async
   ]);
 });
 
-test("the same seed gives the same writes, another one other names", async () => {
+test("the same seed gives the same writes, and another seed other names", async () => {
   const run = async (seed: number) => {
     await using cluster = await createTestCluster({ nodes: 3, seed });
     const client = cluster.client();
@@ -48,7 +48,7 @@ test("the same seed gives the same writes, another one other names", async () =>
   expect(await run(1)).not.toBe(await run(2));
 });
 
-test("a node that loses its power leaves its Pods as they were told last", async () => {
+test("a node that loses power leaves its Pods in their last reported state", async () => {
   await using cluster = await createTestCluster();
   const client = cluster.client();
   await client.create(pods, pod("a"));
@@ -60,7 +60,7 @@ test("a node that loses its power leaves its Pods as they were told last", async
   expect([left.status?.phase, left.metadata.deletionGracePeriodSeconds]).toEqual(["Running", 30]);
 });
 
-test("a node that is lost is tainted, its Pods keep saying Running, and it comes back with another boot", async () => {
+test("a lost node is tainted, its Pods still say Running, and it comes back with another boot ID", async () => {
   await using cluster = await createTestCluster({ nodes: 1 });
   const client = cluster.client();
   await client.create(pods, pod("a"));
@@ -86,9 +86,9 @@ test("a node that is lost is tainted, its Pods keep saying Running, and it comes
 });
 
 test.each([
-  ["an image that cannot be had", { pullFails: "ErrImagePull" }, "Pending", "ErrImagePull"],
+  ["an image that cannot be pulled", { pullFails: "ErrImagePull" }, "Pending", "ErrImagePull"],
   ["a volume that cannot be mounted", { mountFails: true }, "Pending", "ContainerCreating"],
-  ["a container that ends well", { ends: 1000 }, "Succeeded", undefined],
+  ["a container that succeeds", { ends: 1000 }, "Succeeded", undefined],
   ["a container that fails", { ends: 1000, exitCode: 3 }, "Failed", undefined],
 ] as const)("%s", async (_, script, phase, waiting) => {
   await using cluster = await createTestCluster({ containers: () => script });
@@ -101,7 +101,7 @@ test.each([
   expect(Object(state?.["waiting"]).reason).toBe(waiting);
 });
 
-test("a container that crashes again and again is started again, later each time", async () => {
+test("a container that keeps crashing is restarted with growing delays", async () => {
   const containers = () => ({ ends: 500, exitCode: 1 });
   await using cluster = await createTestCluster({ containers });
   const client = cluster.client();

@@ -59,7 +59,7 @@ export interface TestCluster extends AsyncDisposable {
   client(actor?: string): KubeClient;
   /** Every write, or those of one actor. */
   writes(actor?: string): readonly RecordedWrite[];
-  /** The guest of a VMI, by `namespace/name`. Throws where no launcher of it is there, or without `guests`. */
+  /** The guest of a VMI, by `namespace/name`. Throws if no launcher of it is there, or without `guests`. */
   guest(vmi: string): SimulatedGuest;
   /** All launchers that are there, or those of one VMI: more than one may be there, at most one runs. */
   launchers(vmi?: string): readonly SimulatedLauncher[];

@@ -123,6 +123,9 @@ export class NetworkedClient implements KubeClient {
   /** A request that is lost on its way takes no effect, and its caller waits until it is over. */
   async #lose({ timeout = requestTimeout, signal }: RequestOptions = {}): Promise<never> {
     await sleep(this.#options.clock, timeout, signal);
-    throw new KubeError("KUBE_TIMEOUT", `no answer in ${timeout} ms: the server cannot be reached`);
+    throw new KubeError(
+      "KUBE_TIMEOUT",
+      `no answer within ${timeout} ms: the server cannot be reached`,
+    );
   }
 }

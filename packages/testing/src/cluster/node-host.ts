@@ -244,7 +244,7 @@ export class NodeHost {
     const written = await client.patch(pods, at, patch, { subresource: "status" });
     run.pod = written;
     if (!run.isGone) return;
-    // A finalizer may keep it for longer; what is known of its containers stays until it is gone.
+    // A finalizer may keep it for longer; what is known about its containers stays until it is gone.
     await client.delete(pods, at, { gracePeriodSeconds: 0, preconditions: { uid } });
   }
 

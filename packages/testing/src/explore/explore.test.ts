@@ -36,7 +36,7 @@ function lock({ atomic }: { readonly atomic: boolean }): Model<Lock> {
   };
 }
 
-test("finds a race in a lock that is looked at and then taken, by the shortest way", () => {
+test("finds a race in a lock that is checked and then taken, by the shortest path", () => {
   const model = lock({ atomic: false });
   const { violation, exhausted } = explore(model);
   expect(exhausted).toBe(false);
@@ -49,7 +49,7 @@ test("finds a race in a lock that is looked at and then taken, by the shortest w
   );
 });
 
-test("finds nothing in a lock that is taken in one step, and has looked everywhere", () => {
+test("finds nothing in a lock taken in one step, after an exhaustive search", () => {
   const result = explore(lock({ atomic: true }));
   expect(result).toMatchObject({ exhausted: true, states: 2, depth: 1 });
   expect(result.violation).toBeUndefined();
@@ -87,7 +87,7 @@ function counter({ conditional }: { readonly conditional: boolean }): Model<Coun
   };
 }
 
-test("finds the lost update of two who read and then write", () => {
+test("finds the lost update of two processes that read and then write", () => {
   const { violation } = explore(counter({ conditional: false }));
   expect(violation).toMatchObject({ rule: "no lost update", message: "the sum is 1" });
   expect(violation?.trace.steps.map(({ step }) => step.slice(2))).toEqual([
@@ -98,7 +98,7 @@ test("finds the lost update of two who read and then write", () => {
   ]);
 });
 
-test("finds no lost update where the write is conditional, and both always come to an end", () => {
+test("finds no lost update with conditional writes, and both processes always end", () => {
   const result = explore(counter({ conditional: true }));
   expect(result.violation).toBeUndefined();
   expect(result.ends).toEqual(new Map([["both have added", 1]]));
@@ -121,7 +121,7 @@ test("finds the state from which no good end can be reached, and only by faults"
   expect(violation?.trace.steps.map(({ step }) => step)).toEqual(["crash"]);
 });
 
-test("says that it did not look everywhere where the bound is hit", () => {
+test("says that the search was not exhaustive when it hits the bound", () => {
   const endless: Model<{ n: number }> = {
     initial: [{ n: 0 }],
     next: ({ n }, emit) => emit("count", { n: n + 1 }),
@@ -132,6 +132,6 @@ test("says that it did not look everywhere where the bound is hit", () => {
   expect(result.violation).toBeUndefined();
 });
 
-test("refuses a model without an initial state", () => {
+test("rejects a model without an initial state", () => {
   expect(() => explore({ initial: [], next: () => undefined })).toThrow("model.initial is empty");
 });

@@ -8,7 +8,7 @@ import { type Trace, traceTo } from "./trace.ts";
 export interface ExploreOptions {
   /** The search is given up beyond this many states. Default: 5 million. */
   readonly mostStates?: number;
-  /** Whether to look for states without a way to a good end. Default: true where the model names ends. */
+  /** Whether to look for states without a way to a good end. Default: true if the model names ends. */
   readonly progress?: boolean;
   /** Told now and then how far it is. */
   readonly onProgress?: (states: number) => void;

@@ -24,7 +24,7 @@ export interface Model<State> {
   /** What must hold in every reachable state: a sentence says what is wrong, undefined that nothing is. */
   readonly invariants?: Readonly<Record<string, (state: State) => string | undefined>>;
   /**
-   * Names the good end that a state is, undefined where the parts still have to work. Where it is given, every
+   * Names the good end that a state is, undefined if the parts still have to work. Where it is given, every
    * reachable state must have a way of fair steps to a good end. A run that takes every step that it
    * can take again and again then reaches one.
    */

@@ -113,7 +113,7 @@ const scenario = (look: Look): Scenario => ({
 });
 
 describe("a controller under every perturbation", () => {
-  test("a sound one survives all of them", async () => {
+  test("a correct one survives all of them", async () => {
     const report = await perturbScenario(scenario(sound));
     expect(report.runs).toBeGreaterThan(20);
     expect(perturbationReportText(report)).toBe(
@@ -121,7 +121,7 @@ describe("a controller under every perturbation", () => {
     );
   });
 
-  test("one that names Pods by chance runs two where its view lags", async () => {
+  test("one that names Pods at random runs two when its view lags", async () => {
     const { findings } = await perturbScenario(scenario(byChance));
     const kinds = new Set(findings.map(({ perturbation }) => perturbation.kind));
     expect(kinds).toContain("stale-view");
@@ -130,7 +130,7 @@ describe("a controller under every perturbation", () => {
     expect(first?.changes.at(-1)).toContain("ADDED pods");
   });
 
-  test("one that needs two writes, and remembers the first, stops between them", async () => {
+  test("one that needs two writes, and remembers the first in memory, stops between them", async () => {
     const half: Look = async ({ client }, wanted, there) => {
       for (const each of wanted) {
         if (each.metadata.annotations?.["started"]) continue;
@@ -146,7 +146,7 @@ describe("a controller under every perturbation", () => {
     );
   });
 
-  test("one that acts on what it sees happen leaves behind what it did not see end", async () => {
+  test("one that reacts only to events leaves behind what it did not see end", async () => {
     /** Follows the events alone, and takes a new list for nothing but more of them. */
     const edgeTriggered: ActorMain = async ({ client, clock, random, signal }) => {
       for await (const event of new Reflector(client, configMaps, { clock, random, signal })) {
@@ -169,7 +169,7 @@ describe("a controller under every perturbation", () => {
   });
 });
 
-test("shares of the perturbations are all of them together", async () => {
+test("the shares of the perturbations together are all of them", async () => {
   const whole = await perturbScenario(scenario(byChance));
   const shares = await Promise.all(
     [4, 5, 6].map((seed) => perturbScenario(scenario(byChance), { share: { every: 3, seed } })),
@@ -180,17 +180,17 @@ test("shares of the perturbations are all of them together", async () => {
   expect(texts(shares.flatMap(({ findings }) => findings))).toEqual(texts(whole.findings));
 });
 
-describe("a controller under faults by chance", () => {
+describe("a controller under random faults", () => {
   const seeds = rotatingSeeds("a controller under faults by chance", 40);
 
-  test("a sound one comes right under all of them", async () => {
+  test("a correct one recovers from all of them", async () => {
     const report = await shakeScenario(scenario(sound), { seeds, rate: 0.2 });
     expect(shakeReportText(report)).toBe(
       `one Pod for each ConfigMap: ${seeds.length} seeds, 0 found something`,
     );
   });
 
-  test("one that goes by its own date is found out where the date jumps", async () => {
+  test("one that relies on its own date is caught when the date jumps", async () => {
     /** Ends Pods that have been there for half an hour, which none has. */
     const byDate: Look = async (context, wanted, there) => {
       await sound(context, wanted, there);
@@ -217,7 +217,7 @@ describe("a controller under faults by chance", () => {
     expect(again.findings).toEqual([first]);
   });
 
-  test("one that names Pods by chance is found out, and its seed plays it again", async () => {
+  test("one that names Pods at random is caught, and its seed replays the run", async () => {
     const { findings } = await shakeScenario(scenario(byChance), { seeds, rate: 0.2 });
     const [first] = findings;
     if (!first) throw new Error("nothing was found");

@@ -2,7 +2,7 @@ import type { Disturbance } from "./disturbance.ts";
 
 /** One disturbance of one actor, at one point of its run. */
 export type Perturbation =
-  /** It crashes before or after its n-th write took effect, and starts anew a second later. */
+  /** It crashes before or after its n-th write took effect, and starts over a second later. */
   | {
       readonly kind: "crash";
       readonly actor: string;

@@ -35,7 +35,7 @@ export interface Scenario {
   readonly cluster?: TestClusterOptions;
   /** The actors that are disturbed, by name. */
   readonly actors: Readonly<Record<string, NodeActorMain>>;
-  /** What users do, and what must be true in the end: throws where it is not. */
+  /** What users do, and what must be true in the end: throws if it is not. */
   readonly play: (cluster: TestCluster) => Promise<void>;
   /** What must be true after each change; a sentence that says what is wrong. */
   readonly invariants?: Readonly<Record<string, (cluster: TestCluster) => string | undefined>>;
@@ -104,7 +104,7 @@ interface ActorStart {
   readonly disturbance: Disturbance;
 }
 
-/** Starts an actor; after a crash it starts anew a second later, without any memory. */
+/** Starts an actor; after a crash it starts over a second later, without any memory. */
 function startActor(start: ActorStart): void {
   const { cluster, actor, main, over, counts, disturbance } = start;
   const { clock } = cluster;

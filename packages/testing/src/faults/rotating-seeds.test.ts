@@ -7,7 +7,7 @@ function draw(env: Record<string, string>, at = "2026-01-01T00:00:00Z") {
   return { seeds: rotatingSeeds("demo", 3, options), lines };
 }
 
-test("seeds are others at another time, and are printed with how to get them again", () => {
+test("seeds change over time, and are printed with the command that repeats them", () => {
   const { seeds, lines } = draw({});
   const [first = 0] = seeds;
   expect(seeds).toEqual([first, first + 1, first + 2]);
@@ -16,7 +16,7 @@ test("seeds are others at another time, and are printed with how to get them aga
   expect(draw({ VIRTKIT_SEED: String(first) }, "2027-01-01T00:00:00Z").seeds).toEqual(seeds);
 });
 
-test("there are more on request; what is not a number is not looked at", () => {
+test("more seeds can be requested; a value that is not a number is ignored", () => {
   expect(draw({ VIRTKIT_SEED: "7", VIRTKIT_SEEDS: "2" }).seeds).toEqual([7, 8, 9, 10, 11, 12]);
   expect(draw({ VIRTKIT_SEED: "7", VIRTKIT_SEEDS: "many" }).seeds).toEqual([7, 8, 9]);
 });

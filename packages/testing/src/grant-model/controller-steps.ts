@@ -236,7 +236,7 @@ function dropPlan(w: World, index: number): void {
   w.fault("controller: crashes before it writes");
 }
 
-/** A write that the writer knows nothing of any more. */
+/** A write that the writer knows nothing about any more. */
 export function putLate(w: World, next: GrantCode): void {
   const { n } = w;
   putCode(n, at.late, next);

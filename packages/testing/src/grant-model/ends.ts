@@ -32,7 +32,7 @@ import type { World } from "./world.ts";
 
 const unprovable = "a person must check: a holder's end cannot be proven";
 
-/** The good ends of a run; undefined where the parts still have to work. */
+/** The good ends of a run; undefined if the parts still have to work. */
 export function endOf(s: Uint8Array, pods: number, world: World): string | undefined {
   if (get(s, at.vmi) === vmi.gone) {
     const isLast = get(s, at.hasVm) === 0 || get(s, at.generation) === 1;
@@ -75,7 +75,7 @@ function isGrantDue(s: Uint8Array): boolean {
   return !isHandover(s) || (isDead(get(s, at.holder)) && isDead(get(s, at.target)));
 }
 
-/** What only a person can find out; undefined where evidence is to come. */
+/** What only a person can find out; undefined if evidence is to come. */
 function personMustCheck(s: Uint8Array, world: World): string | undefined {
   const isHidden = (inc: number): boolean => isUnprovable(s, inc) && world.namesCheck(s, inc);
   const state = get(s, at.grant);

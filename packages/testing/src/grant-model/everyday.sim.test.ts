@@ -2,7 +2,7 @@ import { explore } from "@virtkit/testing/explore";
 import { checkText, everyday, grantModel } from "@virtkit/testing/grant-model";
 import { expect, test } from "vitest";
 
-test("at most one copy runs, and runs come to a good end, in every interleaving of the everyday configuration", () => {
+test("in every interleaving of the everyday configuration, at most one copy runs and every run can end well", () => {
   const result = explore(grantModel(everyday));
   process.stdout.write(`${checkText(everyday, result, { counts: true })}\n`);
   expect(result.violation).toBeUndefined();

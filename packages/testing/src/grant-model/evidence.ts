@@ -83,7 +83,7 @@ function agentBits(s: Uint8Array, inc: number): number {
   return isSeen ? bit.processGone : 0;
 }
 
-/** What is known of the node: its boot, and what a person said. */
+/** What is known about the node: its boot, and what a person said. */
 function nodeBits(s: Uint8Array, inc: number): number {
   const n = nodeOf(s, inc);
   const flags = node(s, n);
@@ -112,7 +112,7 @@ export function proofsFrom(bits: number, inc: number, holder: Holder): readonly 
   });
   const sibling =
     inc === extra ? `container-${Number(holder.podUID.slice(4))}` : `container-${extra}`;
-  const fenced = { kind: "fenced", machineID, by: "confirmed", nodeReady: false } as const;
+  const fenced = { kind: "fenced", machineID, nodeReady: false } as const;
   const all: readonly (readonly [number, ProofOfEnd])[] = [
     [bit.terminated, terminated(containerID, "Error")],
     [bit.unknown, terminated(containerID, "ContainerStatusUnknown")],
@@ -124,7 +124,7 @@ export function proofsFrom(bits: number, inc: number, holder: Holder): readonly 
     [bit.replaced, { kind: "bootChanged", machineID: "machine-new", bootID: "boot-new" }],
     [bit.fenced, { ...fenced, bootID }],
     [bit.fencedBefore, { ...fenced, bootID: other }],
-    [bit.taintWhileReady, { ...fenced, bootID, by: "taint", nodeReady: true }],
+    [bit.taintWhileReady, { ...fenced, bootID, nodeReady: true }],
     [bit.podPhase, { kind: "podPhase" } as unknown as ProofOfEnd],
   ];
   return all.filter(([flag]) => (bits & flag) !== 0).map(([, proof]) => proof);

@@ -18,7 +18,7 @@ export function grantCode(
 /** Nobody has ever run. */
 export const freeCode: GrantCode = grantCode(grantState.Free, nobody, nobody, 0);
 
-/** Whether a handover is under way. */
+/** Whether a handover is in progress. */
 export function isHandover(s: Uint8Array): boolean {
   const state = get(s, at.grant);
   return state >= grantState.HandingOver && state <= grantState.Committed;

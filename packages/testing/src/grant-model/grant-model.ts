@@ -95,7 +95,7 @@ function initialState(options: GrantModelOptions, hasVm: number): Uint8Array {
   return s;
 }
 
-/** Nobody asks any more what is known of containers whose Pod is gone and forgotten. */
+/** Nobody asks any more what is known about containers whose Pod is gone and forgotten. */
 function forgetEnded(s: Uint8Array): Uint8Array {
   for (let inc = 0; inc < incarnationCount; inc++) {
     if (containerOf(s, inc) !== container.dead) continue;

@@ -3,7 +3,7 @@ import { guards } from "@virtkit/api/grant";
 import { expect, test } from "vitest";
 import { partGuards } from "./part-guards.ts";
 
-test("the note on at most one copy lists every guard, and says what happens without it", () => {
+test("the page on at most one copy lists every guard and what happens without it", () => {
   const note = readFileSync(
     new URL("../../../../docs/at-most-one-copy.md", import.meta.url),
     "utf8",

@@ -28,7 +28,7 @@ test.each(names)("without the guard %s something goes wrong, and it can be repla
   expect(replay(model, trace)).toEqual(trace.steps.at(-1)?.state);
 });
 
-test("with the guard, nothing goes wrong there: an exhausted configuration covers it", () => {
+test("with the guard, nothing goes wrong there: an exhaustively checked configuration covers it", () => {
   for (const name of names) {
     const isCovered = [everyday, ...everydayFaults].some((large) =>
       covers(large, guardConfigurations[name]),

@@ -27,9 +27,9 @@ export const at = {
   /** Two nodes, two bytes each. */
   nodes: 28,
   peerCut: 32,
-  /** Two migrations, two bytes each: decision on disk and message under way; source and target. */
+  /** Two migrations, two bytes each: decision on disk and message in progress; source and target. */
   migrations: 33,
-  /** What the source's launcher knows of the migration under way. */
+  /** What the source's launcher knows of the migration in progress. */
   perform: 37,
   finish: 38,
   /** Migration that it is of. */
@@ -252,7 +252,7 @@ export function kubeletOnline(s: Uint8Array, n: number): boolean {
   return (node(s, n) & (nodeBit.off | nodeBit.apiCut)) === 0;
 }
 
-// Migrations are 1 and 2. First byte: decision (3 bits), release under way (8). Second: source (3 bits), target (3 bits).
+// Migrations are 1 and 2. First byte: decision (3 bits), release in progress (8). Second: source (3 bits), target (3 bits).
 export function fileOf(s: Uint8Array, m: number): number {
   return get(s, at.migrations + (m - 1) * 2) & 7;
 }

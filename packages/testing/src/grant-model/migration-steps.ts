@@ -61,7 +61,7 @@ function begin(w: World, m: number): void {
   const isAsked = get(s, at.grant) === grantState.HandingOver && get(s, at.migration) === m;
   if (!isAsked || copyOf(s, source) !== copy.running) return;
   if (isVmiGone(s, source) || !agentOnline(s, nodeOf(s, source))) return;
-  // An agent that does not know its own claim may have begun before, and a late write may be under way.
+  // An agent that does not know its own claim may have begun before, and a late write may be in progress.
   if (fileOf(s, m) === file.none && hasRecord(s, source)) {
     setFile(w.begin(), m, file.begun);
     w.fair("source's agent: begins the migration");

@@ -276,7 +276,7 @@ export class World {
     return answer;
   }
 
-  /** Puts a grant in place, as a swap that succeeds does: every other write under way will fail. */
+  /** Puts a grant in place, as a swap that succeeds does: every other write in progress will fail. */
   swap(next: GrantCode): void {
     const { n } = this;
     const changed = codeIn(n) !== next;
@@ -290,7 +290,7 @@ export class World {
     if (changed) this.outdate();
   }
 
-  /** Writes under way fail from now on. */
+  /** Writes in progress fail from now on. */
   outdate(): void {
     if (this.without === "compare-and-swap") return;
     this.n.fill(0, at.plans, at.plans + 6);

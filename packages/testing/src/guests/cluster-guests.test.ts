@@ -60,7 +60,7 @@ test("a launcher Pod on a node carries a guest, which runs once its grant is cla
   expect(cluster.writes("node agent node-1").length - before).toBeLessThan(2);
 });
 
-test("without a grant for its Pod nothing starts", async () => {
+test("nothing starts without a grant for its Pod", async () => {
   await using cluster = await createTestCluster({ guests: true });
   const client = cluster.client();
   const { metadata, spec } = toyVmi("demo");
@@ -78,7 +78,7 @@ test("without a grant for its Pod nothing starts", async () => {
   expect((await cluster.guest(key).status()).state).toBe("Absent");
 });
 
-test("a guest that shuts itself down ends its launcher, and the grant with proof", async () => {
+test("a guest that shuts itself down ends its launcher, and the grant ends with proof", async () => {
   await using given = await world();
   const { cluster } = given;
   cluster.guest(key).happen({ kind: "power-off" });
@@ -89,7 +89,7 @@ test("a guest that shuts itself down ends its launcher, and the grant with proof
   expect(() => cluster.guest(key)).toThrow("no node has a launcher of default/demo");
 });
 
-test("a QEMU that ends makes the VMI fail", async () => {
+test("the VMI fails when QEMU ends", async () => {
   await using given = await world();
   given.cluster.guest(key).happen({ kind: "qemu-ends" });
   await given.cluster.settle();
@@ -97,7 +97,7 @@ test("a QEMU that ends makes the VMI fail", async () => {
   expect((await given.grant()).state).toBe("Ended");
 });
 
-test("a VMI that is deleted has its guest shut down; one that does not obey is killed", async () => {
+test("deleting a VMI shuts its guest down, and kills one that does not obey", async () => {
   for (const [shutdown, phase] of [
     [2000, "Succeeded"],
     [undefined, "Failed"],
@@ -112,14 +112,14 @@ test("a VMI that is deleted has its guest shut down; one that does not obey is k
   }
 });
 
-test("a Pod that is deleted has its guest shut down within its grace period", async () => {
+test("deleting a Pod shuts its guest down within its grace period", async () => {
   await using given = await world();
   await given.cluster.client().delete(pods, launcher);
   await given.cluster.settle();
   expect([await given.phase(), (await given.grant()).state]).toEqual(["Succeeded", "Ended"]);
 });
 
-test("a node without power tells nothing; the claim stays", async () => {
+test("a node without power reports nothing, and the claim stays", async () => {
   await using given = await world();
   const { cluster } = given;
   cluster.nodes[0]?.cutPower();
@@ -128,7 +128,7 @@ test("a node without power tells nothing; the claim stays", async () => {
   expect([await given.phase(), (await given.grant()).state]).toEqual(["Running", "Claimed"]);
 });
 
-test("a node agent that is away for a while starts nothing, and catches up", async () => {
+test("a node agent that is away for a while starts nothing, and catches up later", async () => {
   await using given = await world();
   const { cluster } = given;
   cluster.agent("node-1").stop();
@@ -140,7 +140,7 @@ test("a node agent that is away for a while starts nothing, and catches up", asy
   expect([await given.phase(), (await given.grant()).state]).toEqual(["Succeeded", "Ended"]);
 });
 
-test("a node agent that cannot reach the API server lets its guest run, and tells later", async () => {
+test("a node agent that cannot reach the API server lets its guest run, and reports later", async () => {
   await using given = await world({ nodes: 2 });
   const { cluster } = given;
   const [{ node } = { node: "" }] = cluster.launchers(key);
@@ -157,7 +157,7 @@ test("a node agent that cannot reach the API server lets its guest run, and tell
   expect(await paused()).toBe(true);
 });
 
-test("a node whose date is off says so in its heartbeat, and its guest runs on", async () => {
+test("a node with a wrong date shows it in its heartbeat, and its guest keeps running", async () => {
   await using given = await world();
   const { cluster } = given;
   cluster.dates.jump("node-1", -3_600_000);
@@ -170,7 +170,7 @@ test("a node whose date is off says so in its heartbeat, and its guest runs on",
   expect(cluster.server.date().getTime() - beat).toBeGreaterThan(3_500_000);
 });
 
-test("what needs guests says how to get them", async () => {
+test("a function that needs guests says how to get them", async () => {
   await using cluster = await createTestCluster();
   expect(() => cluster.guest(key)).toThrow("{ guests: true }");
   expect(() => cluster.agent("node-1")).toThrow("{ guests: true }");

@@ -20,7 +20,7 @@ export interface GuestsOptions {
   readonly script?: (vmi: { readonly namespace: string; readonly name: string }) => GuestScript;
   /** The names of the platform. By default KubeVirt's. */
   readonly names?: Names;
-  /** Whether nodes have node agents by a script. By default they do; false where a test brings its own. */
+  /** Whether nodes have node agents by a script. By default they do; false if a test brings its own. */
   readonly agents?: boolean;
 }
 
@@ -125,7 +125,7 @@ export class ClusterGuests {
     return all.filter(({ isOver }) => !isOver);
   }
 
-  /** The guest of a VMI: the one that runs, else the one of its newest launcher. Throws where it has none. */
+  /** The guest of a VMI: the one that runs, else the one of its newest launcher. Throws if it has none. */
   guest(vmi: string): SimulatedGuest {
     const found = this.launchers(vmi);
     const one = found.find(({ isRunning }) => isRunning) ?? found.at(-1);

@@ -42,7 +42,7 @@ export class GuestHost {
     return [...this.#launchers.values()].flat();
   }
 
-  /** The script of a launcher's container; undefined where it is another container. */
+  /** The script of a launcher's container; undefined if it is another container. */
   script(pod: ScriptedPod, container: string): ContainerScript | undefined {
     const { names, node, clock, random, script, wires, changed } = this.#options;
     const name = pod.annotations[names.annotations.domain];

@@ -48,7 +48,7 @@ export interface NodeAgentOptions {
 }
 
 const heartbeatMilliseconds = 60_000;
-/** Milliseconds until something that failed is tried again. */
+/** Milliseconds until something that failed is retried. */
 const retryMilliseconds = 1_000;
 
 /**
@@ -152,7 +152,7 @@ export class SimulatedNodeAgent {
     if (!signal.aborted) this.#work.delete(vmi);
   }
 
-  /** Whether it went well; what the API server did not answer is tried again. */
+  /** Whether it went well; what the API server did not answer is retried. */
   async #tried(work: Promise<unknown>): Promise<boolean> {
     try {
       await work;

@@ -15,7 +15,7 @@ import { GuestTime } from "./guest-time.ts";
 
 /** What a domain is made from. */
 export interface SimulatedDomainOptions {
-  /** As `namespace_name`. */
+  /** For example `namespace_name`. */
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;

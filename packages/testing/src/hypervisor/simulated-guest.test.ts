@@ -88,7 +88,7 @@ describe("a simulated guest", () => {
   });
 });
 
-test("a planted guest that forgets why it is paused is found out by the checks", async () => {
+test("the checks catch a planted guest that forgets why it is paused", async () => {
   const { clock, guest } = simulate();
   const forgetful = new Proxy(guest, {
     get: (target, key) => {
@@ -108,7 +108,7 @@ test("a planted guest that forgets why it is paused is found out by the checks",
   await expect(inTime(clock, work ?? Promise.resolve())).rejects.toThrow("User");
 });
 
-test("an answer is lost: the verb has taken effect, and the caller hears of its deadline", async () => {
+test("when an answer is lost, the verb has taken effect and the caller times out", async () => {
   const { clock, guest } = await running();
   guest.loseReply("pause");
   await expect(inTime(clock, guest.pause({ timeout: 1_000 }))).rejects.toMatchObject({
@@ -119,7 +119,7 @@ test("an answer is lost: the verb has taken effect, and the caller hears of its 
   expect(await guest.status()).toMatchObject({ state: "Running" });
 });
 
-test("a disk fails: the guest is paused, says why, and goes on when it is unpaused", async () => {
+test("when a disk fails, the guest is paused, says why, and continues when unpaused", async () => {
   const { guest, told } = await running();
   guest.happen({ kind: "io-error", volume: "root", reason: "enospc" });
   expect(await guest.status()).toMatchObject({ state: "Paused", reason: "IOError" });
@@ -154,7 +154,7 @@ test("QEMU can end while the guest is paused", async () => {
   expect(await guest.status()).toMatchObject({ state: "Shutoff", reason: "Crashed" });
 });
 
-test("a disk that is plugged in and out comes and goes in the status", async () => {
+test("a hotplugged disk appears in the status and disappears again", async () => {
   const { guest } = await running();
   const disks = [
     { name: "root", disk: { bus: "virtio" as const } },
@@ -172,7 +172,7 @@ test("a disk that is plugged in and out comes and goes in the status", async () 
   expect((await guest.syncVmi(requestOf())).disks).toEqual([{ volume: "root", target: "vda" }]);
 });
 
-test("a guest that does not obey, or has not booted, runs on when it is asked to shut down", async () => {
+test("a guest that does not obey, or has not booted, ignores a shutdown request", async () => {
   const { clock, guest } = await running({ shutdown: undefined });
   await guest.shutdown();
   await clock.pass(600_000);
@@ -184,7 +184,7 @@ test("a guest that does not obey, or has not booted, runs on when it is asked to
   expect(await early.guest.status()).toMatchObject({ state: "Running" });
 });
 
-test("a guest that is paused does not boot: its time stands still", async () => {
+test("a paused guest does not boot, because its time stands still", async () => {
   const { clock, guest } = simulate();
   await inTime(clock, guest.syncVmi(requestOf()));
   await clock.pass(4_000);
@@ -198,7 +198,7 @@ test("a guest that is paused does not boot: its time stands still", async () => 
   expect(await guest.status()).toMatchObject({ agent: "connected", hostname: "guest" });
 });
 
-test("a kill goes before a sync that is under way, which then starts nothing", async () => {
+test("a kill takes precedence over a running sync, which then starts nothing", async () => {
   const { clock, guest } = simulate({ prepare: 5_000 });
   const sync = guest.syncVmi(requestOf());
   const overtaken = expect(sync).rejects.toMatchObject({ code: "DOMAIN_STATE" });
@@ -219,7 +219,7 @@ test("the guest stands still while its memory is dumped", async () => {
   expect(guest.dumps).toEqual(["/dump"]);
 });
 
-test("a soft reboot boots it anew, and its agent comes back", async () => {
+test("a soft reboot boots it again, and its agent comes back", async () => {
   const { clock, guest, events } = await running();
   await guest.softReboot();
   await clock.pass(60_000);
@@ -229,7 +229,7 @@ test("a soft reboot boots it anew, and its agent comes back", async () => {
   expect(await guest.status()).toMatchObject({ state: "Running", fsFreeze: "thawed" });
 });
 
-test("subscribers who missed events are told so, and then the whole status", async () => {
+test("subscribers who missed events are told so, and then get the whole status", async () => {
   const { clock, guest, events } = await running();
   guest.happen({ kind: "events-missed" });
   await clock.pass(0);

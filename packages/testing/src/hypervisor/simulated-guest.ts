@@ -295,7 +295,7 @@ export class SimulatedGuest implements GuestControl, Disposable {
 
   #thawAfter(milliseconds: number, left: number): void {
     this.#thawTimer = this.#clock.setTimeout(() => {
-      // Nobody waits for it: a guest that cannot be thawed now is tried again.
+      // Nobody waits for it: a guest that cannot be thawed now is retried.
       this.unfreeze().catch(() => {
         if (left > 1) this.#thawAfter(thawAgain, left - 1);
       });

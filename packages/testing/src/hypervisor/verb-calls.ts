@@ -11,7 +11,7 @@ export interface VerbCall {
   /** Milliseconds, unless the caller says otherwise. */
   readonly timeout: number;
   readonly options?: Parameters<GuestControl["pause"]>[0];
-  /** `turn`: one after the other. `beside`: at once. `first`: at once, and what is under way ends. */
+  /** `turn`: one after the other. `beside`: at once. `first`: at once, and what is in progress ends. */
   readonly order: "turn" | "beside" | "first";
 }
 

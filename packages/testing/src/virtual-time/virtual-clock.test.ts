@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SeededRandom } from "./seeded-random.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-test("timers fire in the order of their times, and those of one time in the order in which they were set", async () => {
+test("timers fire in the order of their times, and timers of the same time in the order in which they were set", async () => {
   const clock = new VirtualClock();
   const fired: string[] = [];
   const random = new SeededRandom(7);
@@ -14,7 +14,7 @@ test("timers fire in the order of their times, and those of one time in the orde
   expect([clock.now(), clock.pending]).toEqual([50, 0]);
 });
 
-test("what a timer starts is done before the next one", async () => {
+test("what a timer starts is done before the next timer", async () => {
   const clock = new VirtualClock();
   const seen: string[] = [];
   const chain = async (): Promise<void> => {
@@ -27,7 +27,7 @@ test("what a timer starts is done before the next one", async () => {
   expect(seen).toEqual(["chain of the first", "second"]);
 });
 
-test("a cleared timer does not fire, also when it is cleared twice", async () => {
+test("a cleared timer does not fire, even if it is cleared twice", async () => {
   const clock = new VirtualClock();
   const timer = clock.setTimeout(() => expect.unreachable(), 1);
   clock.clearTimeout(timer);
@@ -36,12 +36,12 @@ test("a cleared timer does not fire, also when it is cleared twice", async () =>
   expect(clock.pending).toBe(0);
 });
 
-test("a condition that never holds is reported", async () => {
+test("reports a condition that never holds", async () => {
   const clock = new VirtualClock();
   await expect(clock.passUntil(() => false, 1000)).rejects.toThrow("after 1 s of virtual time");
 });
 
-test("a seed fixes all numbers, and neighbours differ", () => {
+test("a seed fixes all numbers, and neighbouring seeds differ", () => {
   const draw = (seed: number) => {
     const random = new SeededRandom(seed);
     return [random.number(), random.below(1000), random.uuid(), random.fork().number()];

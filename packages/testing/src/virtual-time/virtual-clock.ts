@@ -51,7 +51,7 @@ export class VirtualClock implements Clock {
   }
 
   /**
-   * Lets time pass until a condition holds. Throws where it does not within so many milliseconds of virtual time.
+   * Lets time pass until a condition holds. Throws if it does not within so many milliseconds of virtual time.
    */
   async passUntil(holds: () => boolean, within = 3_600_000): Promise<void> {
     const end = this.#now + within;

@@ -19,10 +19,10 @@ export const DataVolumeSourceGCSSchema: Schema<DataVolumeSourceGCS> = object<Dat
 
 /** A file on an HTTP server. */
 export interface DataVolumeSourceHTTP {
-  /** ConfigMap with certificates that are trusted for this server. */
+  /** ConfigMap with trusted certificates for this server. */
   certConfigMap?: string;
   extraHeaders?: string[];
-  /** Secrets whose values are sent as further headers. */
+  /** Secrets whose values are sent as additional headers. */
   secretExtraHeaders?: string[];
   /** Secret with `accessKeyId` and `secretKey`, used as user and password. */
   secretRef?: string;
@@ -68,7 +68,7 @@ export const DataVolumeSourcePVCSchema: Schema<DataVolumeSourcePVC> = object<Dat
   namespace: required(string),
 });
 
-/** Which variant of a multi-platform image is taken. */
+/** Which variant of a multi-platform image to use. */
 export interface PlatformOptions {
   architecture?: string;
 }
@@ -82,7 +82,7 @@ export interface DataVolumeSourceRegistry {
   certConfigMap?: string;
   imageStream?: string;
   platform?: PlatformOptions;
-  /** `pod` (the importer fetches) or `node` (the node's runtime does). */
+  /** `pod` (the importer pulls) or `node` (the node's runtime pulls). */
   pullMethod?: string;
   secretRef?: string;
   /** `docker://` and the image, or `oci-archive://` and a file. */
@@ -99,7 +99,7 @@ export const DataVolumeSourceRegistrySchema: Schema<DataVolumeSourceRegistry> =
     url: string,
   });
 
-/** An object in S3 or a store that speaks its protocol. */
+/** An object in S3 or a compatible store. */
 export interface DataVolumeSourceS3 {
   certConfigMap?: string;
   secretRef?: string;
@@ -135,7 +135,7 @@ export interface DataVolumeSourceVDDK {
   /** The disk's path on the datastore. */
   backingFile?: string;
   extraArgs?: string;
-  /** Image that brings VMware's library. */
+  /** Image that contains VMware's library. */
   initImageURL?: string;
   secretRef?: string;
   /** Fingerprint of the server's certificate. */

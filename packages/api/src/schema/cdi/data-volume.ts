@@ -39,7 +39,7 @@ export const DataVolumeCheckpointSchema: Schema<DataVolumeCheckpoint> =
     previous: required(string),
   });
 
-/** A source that is kept as an object of its own. */
+/** A source that is a separate object. */
 export interface DataVolumeSourceRef {
   kind: string;
   name: string;
@@ -52,7 +52,7 @@ export const DataVolumeSourceRefSchema: Schema<DataVolumeSourceRef> = object<Dat
   namespace: string,
 });
 
-/** A claim of which the importer fills in what is missing, from the storage profile. */
+/** A claim whose gaps the importer fills in from the storage profile. */
 export interface StorageSpec {
   accessModes?: string[];
   dataSource?: TypedLocalObjectReference;
@@ -82,20 +82,20 @@ export const DataVolumeContentTypeSchema: Schema<DataVolumeContentType> = openEn
   DataVolumeContentTypeValues,
 );
 
-/** Storage that is filled by the containerized data importer. */
+/** Storage that CDI (the containerized data importer) fills. */
 export interface DataVolumeSpec {
   checkpoints?: DataVolumeCheckpoint[];
   contentType?: DataVolumeContentType;
   /** Whether the last of the checkpoints ends the import. */
   finalCheckpoint?: boolean;
-  /** Whether all of the space is written to at the start. */
+  /** Whether all space is written at the start. */
   preallocation?: boolean;
   priorityClassName?: string;
-  /** The claim in full; otherwise `storage`. */
+  /** The complete claim; otherwise `storage`. */
   pvc?: PersistentVolumeClaimSpec;
   source?: CdiDataVolumeSource;
   sourceRef?: DataVolumeSourceRef;
-  /** The claim with gaps that are filled from the storage profile; otherwise `pvc`. */
+  /** The claim with gaps that are filled in from the storage profile; otherwise `pvc`. */
   storage?: StorageSpec;
 }
 

@@ -1,11 +1,11 @@
 import { array, object, type Schema, string } from "../schema.ts";
 
-/** Settings of one architecture. */
+/** Settings for one architecture. */
 export interface ArchSpecificConfiguration {
-  /** Patterns of machine types that are allowed. */
+  /** Patterns of allowed machine types. */
   emulatedMachines?: string[];
   machineType?: string;
-  /** Where the EFI images are. */
+  /** The directory of the EFI images. */
   ovmfPath?: string;
 }
 
@@ -16,7 +16,7 @@ export const ArchSpecificConfigurationSchema: Schema<ArchSpecificConfiguration> 
     ovmfPath: string,
   });
 
-/** Settings per processor architecture. */
+/** Settings by CPU architecture. */
 export interface ArchConfiguration {
   amd64?: ArchSpecificConfiguration;
   arm64?: ArchSpecificConfiguration;

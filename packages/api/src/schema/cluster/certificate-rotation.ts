@@ -4,7 +4,7 @@ import { object, type Schema } from "../schema.ts";
 /** How long a certificate is valid, and when it is renewed. */
 export interface CertConfig {
   duration?: Duration;
-  /** How long before the end a new one is made. */
+  /** How long before the end of validity a new one is issued. */
   renewBefore?: Duration;
 }
 

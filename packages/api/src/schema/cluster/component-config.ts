@@ -29,7 +29,7 @@ export const NodePlacementSchema: Schema<NodePlacement> = object<NodePlacement>(
 /** Placement and number of the control plane's Pods, or of the node agents. */
 export interface ComponentConfig {
   nodePlacement?: NodePlacement;
-  /** Of each part of the control plane; ignored for node agents. */
+  /** For each part of the control plane; ignored for node agents. */
   replicas?: number;
 }
 
@@ -51,12 +51,12 @@ export const FlagsSchema: Schema<Flags> = object<Flags>({
   handler: map(string),
 });
 
-/** How a patch is written. */
+/** The format of a patch. */
 export type PatchType = OpenEnum<typeof PatchTypeValues>;
 export const PatchTypeValues = ["json", "merge", "strategic"] as const;
 export const PatchTypeSchema: Schema<PatchType> = openEnum(PatchTypeValues);
 
-/** A patch of one deployed object. */
+/** A patch for one deployed object. */
 export interface CustomizeComponentsPatch {
   patch: string;
   /** `*` for all of the type. */

@@ -13,7 +13,7 @@ export const ResourceRequirementsWithoutClaimsSchema: Schema<ResourceRequirement
     requests: map(QuantityInputSchema),
   });
 
-/** Which helper container is meant. */
+/** The helper container concerned. */
 export type SupportContainerType = OpenEnum<typeof SupportContainerTypeValues>;
 export const SupportContainerTypeValues = [
   "hotplug-disk",
@@ -27,7 +27,7 @@ export const SupportContainerTypeSchema: Schema<SupportContainerType> = openEnum
   SupportContainerTypeValues,
 );
 
-/** Resources of the helper containers beside the guest. */
+/** Resources of the helper containers. */
 export interface SupportContainerResources {
   resources: ResourceRequirementsWithoutClaims;
   type: SupportContainerType;

@@ -47,7 +47,7 @@ export const VirtTemplateDeploymentSchema: Schema<VirtTemplateDeployment> =
     enabled: withRules(boolean, { nullable: true }),
   });
 
-/** The hypervisors there are. */
+/** The supported hypervisors. */
 export type HypervisorName = OpenEnum<typeof HypervisorNameValues>;
 export const HypervisorNameValues = ["kvm", "hyperv-direct"] as const;
 export const HypervisorNameSchema: Schema<HypervisorName> = openEnum(HypervisorNameValues);
@@ -62,7 +62,7 @@ export const HypervisorConfigurationSchema: Schema<HypervisorConfiguration> =
     name: withRules(HypervisorNameSchema, { closed: true }),
   });
 
-/** Whether SCSI persistent reservations are served. */
+/** Whether SCSI persistent reservations are supported. */
 export interface PersistentReservationConfiguration {
   enabled?: boolean;
 }
@@ -84,7 +84,7 @@ export const ChangedBlockTrackingSelectorsSchema: Schema<ChangedBlockTrackingSel
     virtualMachineLabelSelector: LabelSelectorSchema,
   });
 
-/** What guests read in their SMBIOS about the maker of the machine. */
+/** What guests read in their SMBIOS about the manufacturer of the machine. */
 export interface SMBiosConfiguration {
   family?: string;
   manufacturer?: string;
@@ -101,7 +101,7 @@ export const SMBiosConfigurationSchema: Schema<SMBiosConfiguration> = object<SMB
   version: string,
 });
 
-/** Guests do not hand free memory back. */
+/** Guests do not return free memory. */
 export type DisableFreePageReporting = Empty;
 
 export const DisableFreePageReportingSchema: Schema<DisableFreePageReporting> =
@@ -113,7 +113,7 @@ export type DisableSerialConsoleLog = Empty;
 export const DisableSerialConsoleLogSchema: Schema<DisableSerialConsoleLog> =
   object<DisableSerialConsoleLog>({});
 
-/** Settings of all VMs. */
+/** Settings for all VMs. */
 export interface VirtualMachineOptions {
   disableFreePageReporting?: DisableFreePageReporting;
   disableSerialConsoleLog?: DisableSerialConsoleLog;

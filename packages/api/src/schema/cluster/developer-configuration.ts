@@ -25,7 +25,7 @@ export const DiskVerificationSchema: Schema<DiskVerification> = object<DiskVerif
 
 /** How much each component logs. */
 export interface LogVerbosity {
-  /** Of the node agent on some nodes, by node name. */
+  /** For the node agent on some nodes, by node name. */
   nodeVerbosity?: Record<string, number>;
   virtAPI?: number;
   virtController?: number;
@@ -45,28 +45,28 @@ export const LogVerbositySchema: Schema<LogVerbosity> = object<LogVerbosity>({
   virtSynchronizationController: uint,
 });
 
-/** Feature gates, overcommitment and other settings with care. */
+/** Feature gates, overcommitment and other settings to use with care. */
 export interface DeveloperConfiguration {
   clusterProfiler?: boolean;
-  /** Virtual processors to one of the node's, where a VMI states no request; 10 if absent. */
+  /** Virtual CPUs per CPU of the node, for VMIs without a request; 10 if absent. */
   cpuAllocationRatio?: number;
-  /** Features that are switched off although they are on by default. */
+  /** Features to turn off that are on by default. */
   disabledFeatureGates?: string[];
   diskVerification?: DiskVerification;
-  /** Features that are switched on; some are always on. */
+  /** Features to turn on; some are always on. */
   featureGates?: string[];
   logVerbosity?: LogVerbosity;
-  /** Guest memory in per cent of the Pod's request; 100 if absent. */
+  /** Guest memory in percent of the Pod's request; 100 if absent. */
   memoryOvercommit?: number;
-  /** The least time stamp counter frequency, in hertz; of the cluster's nodes if absent. */
+  /** The lowest TSC frequency, in hertz; if absent, the lowest of the cluster's nodes. */
   minimumClusterTSCFrequency?: number;
   /** Space that host disks leave free; 131072 if absent. */
   minimumReservePVCBytes?: number;
   /** Added to every launcher Pod. */
   nodeSelectors?: Record<string, string>;
-  /** By how much a file system may be smaller than the claim; 10 if absent. */
+  /** By how many percent a file system may be smaller than the claim; 10 if absent. */
   pvcTolerateLessSpaceUpToPercent?: number;
-  /** Runs guests without KVM where there is none. */
+  /** Runs guests without KVM on nodes that do not have it. */
   useEmulation?: boolean;
 }
 

@@ -74,7 +74,7 @@ import {
   TLSConfigurationSchema,
 } from "./security-configuration.ts";
 
-/** Whether the roles extend the cluster's own. */
+/** Whether the roles extend the cluster's own roles. */
 export type RoleAggregationStrategy = OpenEnum<typeof RoleAggregationStrategyValues>;
 export const RoleAggregationStrategyValues = ["AggregateToDefault", "Manual"] as const;
 export const RoleAggregationStrategySchema: Schema<RoleAggregationStrategy> = openEnum(
@@ -86,26 +86,26 @@ export type VMRolloutStrategy = OpenEnum<typeof VMRolloutStrategyValues>;
 export const VMRolloutStrategyValues = ["Stage", "LiveUpdate"] as const;
 export const VMRolloutStrategySchema: Schema<VMRolloutStrategy> = openEnum(VMRolloutStrategyValues);
 
-/** The configuration of the cluster; what is left open has a default per architecture. */
+/** The configuration of the cluster; missing values have a default per architecture. */
 export interface KubeVirtConfiguration {
-  /** The computed overhead is multiplied by it; a number as text. */
+  /** Factor for the computed memory overhead; a number as a string. */
   additionalGuestMemoryOverheadRatio?: string;
   apiConfiguration?: ReloadableComponentConfiguration;
   architectureConfiguration?: ArchConfiguration;
-  /** In namespaces that match, VMIs without a CPU limit get one. */
+  /** In matching namespaces, VMIs without a CPU limit get one. */
   autoCPULimitNamespaceLabelSelector?: LabelSelector;
   changedBlockTrackingLabelSelectors?: ChangedBlockTrackingSelectors;
   commonInstancetypesDeployment?: CommonInstancetypesDeployment;
   confidentialCompute?: ConfidentialComputeConfiguration;
   controllerConfiguration?: ReloadableComponentConfiguration;
-  /** Of VMIs that state none. */
+  /** For VMIs that do not set one. */
   cpuModel?: string;
-  /** For each virtual processor of VMIs that state none. */
+  /** Per virtual CPU, for VMIs that do not set one. */
   cpuRequest?: QuantityInput;
   /** Runtime class of launcher Pods. */
   defaultRuntimeClass?: string;
   developerConfiguration?: DeveloperConfiguration;
-  /** Patterns of machine types that are allowed. Deprecated: per architecture. */
+  /** Patterns of allowed machine types. Deprecated: use the setting per architecture. */
   emulatedMachines?: string[];
   evictionStrategy?: EvictionStrategy;
   handlerConfiguration?: ReloadableComponentConfiguration;
@@ -114,18 +114,18 @@ export interface KubeVirtConfiguration {
   instancetype?: InstancetypeConfiguration;
   ksmConfiguration?: KSMConfiguration;
   liveUpdateConfiguration?: LiveUpdateConfiguration;
-  /** Deprecated: per architecture. */
+  /** Deprecated: use the setting per architecture. */
   machineType?: string;
   mediatedDevicesConfiguration?: MediatedDevicesConfiguration;
-  /** Seconds between two readings of the guest's memory; 10 if absent, 0 never. */
+  /** Seconds between readings of the guest's memory statistics; 10 if absent, 0 turns them off. */
   memBalloonStatsPeriod?: number;
   migrations?: MigrationConfiguration;
-  /** Deprecated; nothing reads it. */
+  /** Deprecated and ignored. */
   minCPUModel?: string;
   network?: NetworkConfiguration;
-  /** Models that do not become node labels. */
+  /** CPU models that do not become node labels. */
   obsoleteCPUModels?: Record<string, boolean>;
-  /** Where the EFI images are. Deprecated: per architecture. */
+  /** The directory of the EFI images. Deprecated: use the setting per architecture. */
   ovmfPath?: string;
   permittedHostDevices?: PermittedHostDevices;
   persistentReservationConfiguration?: PersistentReservationConfiguration;
@@ -139,7 +139,7 @@ export interface KubeVirtConfiguration {
   supportedGuestAgentVersions?: string[];
   tlsConfiguration?: TLSConfiguration;
   virtTemplateDeployment?: VirtTemplateDeployment;
-  /** How many guests a node offers room for; 1000 if absent. */
+  /** How many guests a node has room for; 1000 if absent. */
   virtualMachineInstancesPerNode?: number;
   virtualMachineOptions?: VirtualMachineOptions;
   vmRolloutStrategy?: VMRolloutStrategy;

@@ -12,7 +12,7 @@ import {
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
-/** What an installation's condition is about. */
+/** The type of an installation's condition. */
 export type KubeVirtConditionType = OpenEnum<typeof KubeVirtConditionTypeValues>;
 export const KubeVirtConditionTypeValues = [
   "Synchronized",
@@ -27,12 +27,12 @@ export const KubeVirtConditionTypeSchema: Schema<KubeVirtConditionType> = openEn
 
 /** One observation about the installation. */
 export interface KubeVirtCondition {
-  /** When the condition was last looked at; not kept up to date by every controller. */
+  /** When the condition was last checked; not every controller keeps it up to date. */
   lastProbeTime?: Time | null;
   /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
-  /** One word, for programs. */
+  /** One word for programs. */
   reason?: string;
   /** `True`, `False` or `Unknown`. */
   status: string;
@@ -67,7 +67,7 @@ export const GenerationStatusSchema: Schema<GenerationStatus> = object<Generatio
   resource: required(string),
 });
 
-/** Where an installation is in its life. */
+/** The phase of an installation. */
 export type KubeVirtPhase = OpenEnum<typeof KubeVirtPhaseValues>;
 export const KubeVirtPhaseValues = ["Deploying", "Deployed", "Deleting", "Deleted"] as const;
 export const KubeVirtPhaseSchema: Schema<KubeVirtPhase> = openEnum(KubeVirtPhaseValues);
@@ -83,7 +83,7 @@ export interface KubeVirtStatus {
   observedKubeVirtRegistry?: string;
   observedKubeVirtVersion?: string;
   operatorVersion?: string;
-  /** VMIs whose launcher is of an older version. */
+  /** VMIs whose launcher has an older version. */
   outdatedVirtualMachineInstanceWorkloads?: number;
   phase?: KubeVirtPhase;
   synchronizationAddresses?: string[];

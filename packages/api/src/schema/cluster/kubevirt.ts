@@ -31,20 +31,20 @@ import {
 } from "./kubevirt-configuration.ts";
 import { type KubeVirtStatus, KubeVirtStatusSchema } from "./kubevirt-status.ts";
 
-/** How a VMI is brought to the new version. */
+/** How a VMI is updated to the new version. */
 export type WorkloadUpdateMethod = OpenEnum<typeof WorkloadUpdateMethodValues>;
 export const WorkloadUpdateMethodValues = ["LiveMigrate", "Evict"] as const;
 export const WorkloadUpdateMethodSchema: Schema<WorkloadUpdateMethod> = openEnum(
   WorkloadUpdateMethodValues,
 );
 
-/** How running VMIs get to a new version of the launcher. */
+/** How running VMIs get a new version of the launcher. */
 export interface KubeVirtWorkloadUpdateStrategy {
-  /** Between two batches. */
+  /** Time between two batches. */
   batchEvictionInterval?: Duration;
-  /** VMIs that are evicted at once. */
+  /** Number of VMIs that are evicted at once. */
   batchEvictionSize?: number;
-  /** None: VMIs keep their launcher until they restart. */
+  /** If absent or empty, VMIs keep their launcher until they restart. */
   workloadUpdateMethods?: WorkloadUpdateMethod[];
 }
 
@@ -73,13 +73,13 @@ export interface KubeVirtSpec {
   imagePullPolicy?: PullPolicy;
   imagePullSecrets?: LocalObjectReference[];
   imageRegistry?: string;
-  /** Version that is installed; the operator's own if absent. */
+  /** Version to install; the operator's own if absent. */
   imageTag?: string;
   /** Control plane. */
   infra?: ComponentConfig;
   /** Service account of Prometheus. */
   monitorAccount?: string;
-  /** Where Prometheus runs. */
+  /** Namespace of Prometheus. */
   monitorNamespace?: string;
   productComponent?: string;
   productName?: string;

@@ -1,11 +1,11 @@
 import { array, boolean, map, object, required, type Schema, string } from "../schema.ts";
 
-/** Mediated devices of some nodes only. */
+/** Mediated devices for some nodes only. */
 export interface NodeMediatedDeviceTypesConfig {
   mediatedDeviceTypes?: string[];
   /** Deprecated: use `mediatedDeviceTypes`. */
   mediatedDevicesTypes?: string[];
-  /** Labels of the nodes that are meant. */
+  /** Labels of these nodes. */
   nodeSelector: Record<string, string>;
 }
 
@@ -16,7 +16,7 @@ export const NodeMediatedDeviceTypesConfigSchema: Schema<NodeMediatedDeviceTypes
     nodeSelector: required(map(string)),
   });
 
-/** Mediated devices that are created on nodes. */
+/** Mediated devices to create on nodes. */
 export interface MediatedDevicesConfiguration {
   enabled?: boolean;
   mediatedDeviceTypes?: string[];

@@ -11,13 +11,13 @@ export const KSMConfigurationSchema: Schema<KSMConfiguration> = object<KSMConfig
   nodeLabelSelector: LabelSelectorSchema,
 });
 
-/** How far running VMIs can be extended. */
+/** How far running VMIs can grow. */
 export interface LiveUpdateConfiguration {
-  /** Takes the place of the ratio. */
+  /** Replaces the ratio. */
   maxCpuSockets?: number;
-  /** Takes the place of the ratio. */
+  /** Replaces the ratio. */
   maxGuest?: QuantityInput;
-  /** `maxSockets` and `maxGuest` as a multiple of what a VMI starts with; 4 if absent. */
+  /** `maxSockets` and `maxGuest` as a multiple of a VMI's initial values; 4 if absent. */
   maxHotplugRatio?: number;
 }
 

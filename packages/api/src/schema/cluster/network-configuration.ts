@@ -4,12 +4,12 @@ import {
   ResourceRequirementsWithoutClaimsSchema,
 } from "./component-resources.ts";
 
-/** What is done to an interface after the guest has moved. */
+/** What happens to an interface after the guest has moved. */
 export type MigrationMethod = OpenEnum<typeof MigrationMethodValues>;
 export const MigrationMethodValues = ["link-refresh"] as const;
 export const MigrationMethodSchema: Schema<MigrationMethod> = openEnum(MigrationMethodValues);
 
-/** How a plugin's interfaces get through a live migration. */
+/** How a plugin's interfaces survive a live migration. */
 export interface InterfaceBindingMigration {
   method?: MigrationMethod;
 }
@@ -26,21 +26,21 @@ export const DomainAttachmentTypeSchema: Schema<DomainAttachmentType> = openEnum
   DomainAttachmentTypeValues,
 );
 
-/** What a plugin's sidecar is told about the interface. */
+/** What a plugin's sidecar learns about the interface. */
 export type NetworkBindingDownwardAPIType = OpenEnum<typeof NetworkBindingDownwardAPITypeValues>;
 export const NetworkBindingDownwardAPITypeValues = ["device-info"] as const;
 export const NetworkBindingDownwardAPITypeSchema: Schema<NetworkBindingDownwardAPIType> = openEnum(
   NetworkBindingDownwardAPITypeValues,
 );
 
-/** A network binding that is added to the built-in ones. */
+/** A network binding in addition to the built-in ones. */
 export interface InterfaceBindingPlugin {
   /** Added to the launcher's container. */
   computeResourceOverhead?: ResourceRequirementsWithoutClaims;
   domainAttachmentType?: DomainAttachmentType;
   downwardAPI?: NetworkBindingDownwardAPIType;
   migration?: InterfaceBindingMigration;
-  /** Added to the Pod's networks, `name` or `namespace/name`. */
+  /** Added to the Pod's networks, as `name` or `namespace/name`. */
   networkAttachmentDefinition?: string;
   /** Runs beside the launcher and may change the domain. */
   sidecarImage?: string;

@@ -2,11 +2,11 @@ import { array, boolean, object, required, type Schema, string } from "../schema
 
 /** Mediated devices, by type. */
 export interface MediatedHostDevice {
-  /** Someone else's device plugin offers it. */
+  /** Whether another device plugin offers it. */
   externalResourceProvider?: boolean;
   /** Name of the mediated type. */
   mdevNameSelector: string;
-  /** Under which VMIs ask for it. */
+  /** The name under which VMIs request it. */
   resourceName: string;
 }
 
@@ -18,11 +18,11 @@ export const MediatedHostDeviceSchema: Schema<MediatedHostDevice> = object<Media
 
 /** PCI devices, by vendor and product. */
 export interface PciHostDevice {
-  /** Someone else's device plugin offers it. */
+  /** Whether another device plugin offers it. */
   externalResourceProvider?: boolean;
   /** `vendor:product`, in hexadecimal. */
   pciVendorSelector: string;
-  /** Under which VMIs ask for it. */
+  /** The name under which VMIs request it. */
   resourceName: string;
 }
 
@@ -43,11 +43,11 @@ export const USBSelectorSchema: Schema<USBSelector> = object<USBSelector>({
   vendor: required(string),
 });
 
-/** USB devices that are handed over together. */
+/** USB devices that are assigned together. */
 export interface USBHostDevice {
-  /** Someone else's device plugin offers them. */
+  /** Whether another device plugin offers them. */
   externalResourceProvider?: boolean;
-  /** Under which VMIs ask for them. */
+  /** The name under which VMIs request them. */
   resourceName: string;
   selectors?: USBSelector[];
 }

@@ -2,9 +2,9 @@ import { float, int, object, required, type Schema } from "../schema.ts";
 
 /** A steady rate with bursts. */
 export interface TokenBucketRateLimiter {
-  /** Requests that may go at once. */
+  /** Requests that may be sent at once. */
   burst: number;
-  /** Requests a second. */
+  /** Requests per second. */
   qps: number;
 }
 
@@ -33,7 +33,7 @@ export const RESTClientConfigurationSchema: Schema<RESTClientConfiguration> =
     rateLimiter: RateLimiterSchema,
   });
 
-/** Settings that a component takes over without a restart. */
+/** Settings that a component applies without a restart. */
 export interface ReloadableComponentConfiguration {
   restClient?: RESTClientConfiguration;
 }

@@ -41,7 +41,7 @@ export const SeccompConfigurationSchema: Schema<SeccompConfiguration> =
     virtualMachineInstanceProfile: VirtualMachineInstanceProfileSchema,
   });
 
-/** The lowest version that is spoken. */
+/** The lowest version to accept. */
 export type TLSProtocolVersion = OpenEnum<typeof TLSProtocolVersionValues>;
 export const TLSProtocolVersionValues = [
   "VersionTLS10",
@@ -52,9 +52,9 @@ export const TLSProtocolVersionValues = [
 export const TLSProtocolVersionSchema: Schema<TLSProtocolVersion> =
   openEnum(TLSProtocolVersionValues);
 
-/** TLS of the components' servers. */
+/** TLS settings of the components' servers. */
 export interface TLSConfiguration {
-  /** Names as OpenSSL or IANA has them; not with TLS 1.3, which has its own. */
+  /** Names as in OpenSSL or IANA; not with TLS 1.3, which has its own. */
   ciphers?: string[];
   minTLSVersion?: TLSProtocolVersion;
 }
@@ -66,9 +66,9 @@ export const TLSConfigurationSchema: Schema<TLSConfiguration> = object<TLSConfig
 
 /** How TDX guests get their quotes. */
 export interface TDXAttestationConfiguration {
-  /** Guests without the service do not start. */
+  /** Whether guests need the service to start. */
   enforced?: boolean;
-  /** Socket of the service that makes quotes. */
+  /** Socket of the quote service. */
   qgsSocketPath?: string;
 }
 

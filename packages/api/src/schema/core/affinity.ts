@@ -10,7 +10,7 @@ import {
 } from "../schema.ts";
 import { type LabelSelector, LabelSelectorSchema } from "./label-selector.ts";
 
-/** How a value is compared. */
+/** How to compare a value. */
 export type NodeSelectorOperator = OpenEnum<typeof NodeSelectorOperatorValues>;
 export const NodeSelectorOperatorValues = [
   "DoesNotExist",
@@ -38,10 +38,10 @@ export const NodeSelectorRequirementSchema: Schema<NodeSelectorRequirement> =
     values: array(string, { listType: "atomic" }),
   });
 
-/** Conditions that must all hold for one node. */
+/** Conditions that a node must meet together. */
 export interface NodeSelectorTerm {
   matchExpressions?: NodeSelectorRequirement[];
-  /** Conditions on fields of the node; only `metadata.name` is known. */
+  /** Conditions on fields of the node; only `metadata.name` is supported. */
   matchFields?: NodeSelectorRequirement[];
 }
 
@@ -53,7 +53,7 @@ export const NodeSelectorTermSchema: Schema<NodeSelectorTerm> = object<NodeSelec
   { atomic: true },
 );
 
-/** A wish about nodes, with its weight. */
+/** A preference for nodes, with its weight. */
 export interface PreferredSchedulingTerm {
   preference: NodeSelectorTerm;
   /** From 1 to 100. */
@@ -66,9 +66,9 @@ export const PreferredSchedulingTermSchema: Schema<PreferredSchedulingTerm> =
     weight: required(int32),
   });
 
-/** Nodes that satisfy at least one of the terms. */
+/** Nodes that match at least one of the terms. */
 export interface NodeSelector {
-  /** One of them must match. */
+  /** At least one of them must match. */
   nodeSelectorTerms: NodeSelectorTerm[];
 }
 
@@ -81,9 +81,9 @@ export const NodeSelectorSchema: Schema<NodeSelector> = object<NodeSelector>(
 
 /** Attraction to nodes by their labels. */
 export interface NodeAffinity {
-  /** Wishes; the node with the greatest sum of weights wins. */
+  /** Preferences; the node with the greatest sum of weights wins. */
   preferredDuringSchedulingIgnoredDuringExecution?: PreferredSchedulingTerm[];
-  /** Must hold when the Pod is placed; not looked at afterwards. */
+  /** Must hold when the Pod is scheduled; ignored afterwards. */
   requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
 }
 
@@ -94,7 +94,7 @@ export const NodeAffinitySchema: Schema<NodeAffinity> = object<NodeAffinity>({
   requiredDuringSchedulingIgnoredDuringExecution: NodeSelectorSchema,
 });
 
-/** Which Pods count as neighbours, and over what area. */
+/** Which Pods count as neighbours, and in which domain. */
 export interface PodAffinityTerm {
   labelSelector?: LabelSelector;
   /** Labels of the incoming Pod whose values are added to the selector as equal. */
@@ -102,9 +102,9 @@ export interface PodAffinityTerm {
   /** Labels of the incoming Pod whose values are added to the selector as different. */
   mismatchLabelKeys?: string[];
   namespaceSelector?: LabelSelector;
-  /** Namespaces in which Pods are looked for; none and no selector means the Pod's own. */
+  /** Namespaces to search for Pods; by default the Pod's own. */
   namespaces?: string[];
-  /** The node label whose equal values make an area: host, zone, region. */
+  /** The node label whose equal values form a domain: host, zone, region. */
   topologyKey: string;
 }
 
@@ -117,7 +117,7 @@ export const PodAffinityTermSchema: Schema<PodAffinityTerm> = object<PodAffinity
   topologyKey: required(string),
 });
 
-/** A wish about neighbouring Pods, with its weight. */
+/** A preference for neighbouring Pods, with its weight. */
 export interface WeightedPodAffinityTerm {
   podAffinityTerm: PodAffinityTerm;
   /** From 1 to 100. */
@@ -132,9 +132,9 @@ export const WeightedPodAffinityTermSchema: Schema<WeightedPodAffinityTerm> =
 
 /** Attraction to nodes that run certain Pods. */
 export interface PodAffinity {
-  /** Wishes; the node with the greatest sum of weights wins. */
+  /** Preferences; the node with the greatest sum of weights wins. */
   preferredDuringSchedulingIgnoredDuringExecution?: WeightedPodAffinityTerm[];
-  /** Must hold when the Pod is placed; not looked at afterwards. */
+  /** Must hold when the Pod is scheduled; ignored afterwards. */
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
 }
 
@@ -147,11 +147,11 @@ export const PodAffinitySchema: Schema<PodAffinity> = object<PodAffinity>({
   }),
 });
 
-/** Aversion to nodes that run certain Pods. */
+/** Repulsion from nodes that run certain Pods. */
 export interface PodAntiAffinity {
-  /** Wishes; the node with the greatest sum of weights wins. */
+  /** Preferences; the node with the greatest sum of weights wins. */
   preferredDuringSchedulingIgnoredDuringExecution?: WeightedPodAffinityTerm[];
-  /** Must hold when the Pod is placed; not looked at afterwards. */
+  /** Must hold when the Pod is scheduled; ignored afterwards. */
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
 }
 
@@ -164,7 +164,7 @@ export const PodAntiAffinitySchema: Schema<PodAntiAffinity> = object<PodAntiAffi
   }),
 });
 
-/** Where a Pod would like to run, or must. */
+/** Where a Pod prefers to run, or must run. */
 export interface Affinity {
   nodeAffinity?: NodeAffinity;
   podAffinity?: PodAffinity;

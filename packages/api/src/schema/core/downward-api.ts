@@ -18,7 +18,7 @@ export const ObjectFieldSelectorSchema: Schema<ObjectFieldSelector> = object<Obj
 /** A request or limit of a container. */
 export interface ResourceFieldSelector {
   containerName?: string;
-  /** Unit in which the resource is written; 1 if absent. */
+  /** Unit of the resource; 1 if absent. */
   divisor?: QuantityInput;
   /** Such as `limits.cpu` or `requests.memory`. */
   resource: string;

@@ -15,7 +15,7 @@ export const LabelSelectorRequirementSchema: Schema<LabelSelectorRequirement> =
     values: array(string, { listType: "atomic" }),
   });
 
-/** Selects objects by their labels; an empty one selects all, an absent one none. */
+/** Selects objects by their labels; an empty selector selects everything, a missing one nothing. */
 export interface LabelSelector {
   matchExpressions?: LabelSelectorRequirement[];
   /** Labels that must have exactly these values. */

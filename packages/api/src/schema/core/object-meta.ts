@@ -13,7 +13,7 @@ import {
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
-/** A set of fields in the API server's own notation; kept as it is. */
+/** A set of fields in the API server's own notation; kept unchanged. */
 export type FieldsV1 = JsonObject;
 
 export const FieldsV1Schema: Schema<FieldsV1> = anyObject();
@@ -40,7 +40,7 @@ export const ManagedFieldsEntrySchema: Schema<ManagedFieldsEntry> = object<Manag
   time: TimeSchema,
 });
 
-/** The object that this one belongs to and is collected with. */
+/** The owner of this object; the object is garbage-collected with it. */
 export interface OwnerReference {
   apiVersion: string;
   /** Whether a foreground deletion of the owner waits for this object. */
@@ -61,25 +61,25 @@ export const OwnerReferenceSchema: Schema<OwnerReference> = object<OwnerReferenc
   uid: required(string),
 });
 
-/** Name, labels and bookkeeping that every object carries. */
+/** Name, labels and administrative fields of every object. */
 export interface ObjectMeta {
   annotations?: Record<string, string>;
   creationTimestamp?: Time | null;
   deletionGracePeriodSeconds?: number;
-  /** Set once deletion was asked for; the object stays until it has no finalizers. */
+  /** Set once deletion was requested; the object stays until it has no finalizers. */
   deletionTimestamp?: Time;
-  /** What must be cleaned up before the object may go. */
+  /** What must be cleaned up before the object is deleted. */
   finalizers?: string[];
-  /** Start of a name that the API server completes. */
+  /** Prefix of a name that the API server completes. */
   generateName?: string;
-  /** Grows by one with each change of the spec. */
+  /** Increases by one with each change of the spec. */
   generation?: number;
   labels?: Record<string, string>;
   managedFields?: ManagedFieldsEntry[];
   name?: string;
   namespace?: string;
   ownerReferences?: OwnerReference[];
-  /** Version of the stored object; a write that states another is refused. */
+  /** Version of the stored object; a write with another version is refused. */
   resourceVersion?: string;
   selfLink?: string;
   uid?: string;

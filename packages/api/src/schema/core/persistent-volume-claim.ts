@@ -18,7 +18,7 @@ import {
   TypedObjectReferenceSchema,
 } from "./typed-object-reference.ts";
 
-/** How much storage is asked for, and how much is allowed. */
+/** How much storage is requested, and how much is allowed. */
 export interface VolumeResourceRequirements {
   limits?: Record<string, QuantityInput>;
   requests?: Record<string, QuantityInput>;
@@ -41,11 +41,11 @@ export const PersistentVolumeModeSchema: Schema<PersistentVolumeMode> = openEnum
 export interface PersistentVolumeClaimSpec {
   accessModes?: string[];
   dataSource?: TypedLocalObjectReference;
-  /** What the new volume is filled from. */
+  /** What to fill the new volume from. */
   dataSourceRef?: TypedObjectReference;
   resources?: VolumeResourceRequirements;
   selector?: LabelSelector;
-  /** The cluster's default class if absent; `""` means no class at all. */
+  /** The default class of the cluster if absent; `""` means no class at all. */
   storageClassName?: string;
   volumeAttributesClassName?: string;
   /** `Filesystem` if absent. */

@@ -15,7 +15,7 @@ export const PodDNSConfigOptionSchema: Schema<PodDNSConfigOption> = object<PodDN
 export interface PodDNSConfig {
   nameservers?: string[];
   options?: PodDNSConfigOption[];
-  /** Domains that short names are tried in. */
+  /** Domains to search for short names. */
   searches?: string[];
 }
 

@@ -9,9 +9,9 @@ import {
   string,
 } from "../schema.ts";
 
-/** A command that is run; its exit code is the answer. */
+/** A command to run; its exit code is the result. */
 export interface ExecAction {
-  /** The program and its arguments; no shell is involved. */
+  /** The program and its arguments; there is no shell. */
   command?: string[];
 }
 
@@ -19,7 +19,7 @@ export const ExecActionSchema: Schema<ExecAction> = object<ExecAction>({
   command: array(string, { listType: "atomic" }),
 });
 
-/** A header that is sent with the request. */
+/** A header of the request. */
 export interface HTTPHeader {
   name: string;
   value: string;

@@ -5,19 +5,19 @@ export type TaintEffect = OpenEnum<typeof TaintEffectValues>;
 export const TaintEffectValues = ["NoExecute", "NoSchedule", "PreferNoSchedule"] as const;
 export const TaintEffectSchema: Schema<TaintEffect> = openEnum(TaintEffectValues);
 
-/** How a taint's value is compared. */
+/** How to compare a taint's value. */
 export type TolerationOperator = OpenEnum<typeof TolerationOperatorValues>;
 export const TolerationOperatorValues = ["Equal", "Exists"] as const;
 export const TolerationOperatorSchema: Schema<TolerationOperator> =
   openEnum(TolerationOperatorValues);
 
-/** A taint that does not keep the Pod away from a node. */
+/** A taint that the Pod tolerates. */
 export interface Toleration {
   effect?: TaintEffect;
   /** Empty with `Exists` tolerates every taint. */
   key?: string;
   operator?: TolerationOperator;
-  /** How long the Pod stays after a `NoExecute` taint appears; for ever if absent. */
+  /** How long the Pod stays after a `NoExecute` taint appears; forever if absent. */
   tolerationSeconds?: number;
   value?: string;
 }

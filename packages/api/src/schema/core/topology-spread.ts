@@ -16,7 +16,7 @@ export const NodeInclusionPolicyValues = ["Honor", "Ignore"] as const;
 export const NodeInclusionPolicySchema: Schema<NodeInclusionPolicy> =
   openEnum(NodeInclusionPolicyValues);
 
-/** What happens where the spread cannot be kept. */
+/** What happens if the spread cannot be satisfied. */
 export type UnsatisfiableConstraintAction = OpenEnum<typeof UnsatisfiableConstraintActionValues>;
 export const UnsatisfiableConstraintActionValues = ["DoNotSchedule", "ScheduleAnyway"] as const;
 export const UnsatisfiableConstraintActionSchema: Schema<UnsatisfiableConstraintAction> = openEnum(
@@ -27,13 +27,13 @@ export const UnsatisfiableConstraintActionSchema: Schema<UnsatisfiableConstraint
 export interface TopologySpreadConstraint {
   labelSelector?: LabelSelector;
   matchLabelKeys?: string[];
-  /** How many Pods the fullest domain may have more than the emptiest. */
+  /** How many more Pods the fullest domain may have than the emptiest. */
   maxSkew: number;
   /** How many domains there must be before the emptiest counts as empty. */
   minDomains?: number;
   nodeAffinityPolicy?: NodeInclusionPolicy;
   nodeTaintsPolicy?: NodeInclusionPolicy;
-  /** The node label whose equal values make a domain. */
+  /** The node label whose equal values form a domain. */
   topologyKey: string;
   whenUnsatisfiable: UnsatisfiableConstraintAction;
 }

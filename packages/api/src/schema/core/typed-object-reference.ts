@@ -17,7 +17,7 @@ export const TypedLocalObjectReferenceSchema: Schema<TypedLocalObjectReference> 
     { atomic: true },
   );
 
-/** An object of any kind, perhaps in another namespace. */
+/** An object of any kind, possibly in another namespace. */
 export interface TypedObjectReference {
   apiGroup?: string;
   kind: string;

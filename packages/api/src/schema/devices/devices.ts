@@ -11,18 +11,18 @@ import { type TPMDevice, TPMDeviceSchema } from "./tpm.ts";
 import { type VideoDevice, VideoDeviceSchema } from "./video.ts";
 import { type Watchdog, WatchdogSchema } from "./watchdog.ts";
 
-/** USB devices of a client that may be redirected to the guest. */
+/** USB devices of a client that can be redirected to the guest. */
 export type ClientPassthroughDevices = Empty;
 
 export const ClientPassthroughDevicesSchema: Schema<ClientPassthroughDevices> =
   object<ClientPassthroughDevices>({});
 
-/** Shows metrics of the host to the guest, over a virtio-serial port. */
+/** Gives the guest metrics of the host, over a virtio-serial port. */
 export type DownwardMetrics = Empty;
 
 export const DownwardMetricsSchema: Schema<DownwardMetrics> = object<DownwardMetrics>({});
 
-/** A source of random numbers, fed by the host. */
+/** A random number generator, fed by the host. */
 export type Rng = Empty;
 
 export const RngSchema: Schema<Rng> = object<Rng>({});
@@ -31,17 +31,17 @@ export const RngSchema: Schema<Rng> = object<Rng>({});
 export interface Devices {
   /** A graphics card and VNC; on if absent. */
   autoattachGraphicsDevice?: boolean;
-  /** A tablet where no input is declared. */
+  /** A tablet if no input is declared. */
   autoattachInputDevice?: boolean;
   /** A memory balloon; on if absent. */
   autoattachMemBalloon?: boolean;
-  /** The Pod's network where no network is declared; on if absent. */
+  /** The Pod network if no network is declared; on if absent. */
   autoattachPodInterface?: boolean;
   /** A serial console; on if absent. */
   autoattachSerialConsole?: boolean;
-  /** A socket between host and guest, and a number for it. */
+  /** A VSOCK device between host and guest, with an address. */
   autoattachVSOCK?: boolean;
-  /** As many queues a disk as there are processors. */
+  /** As many queues per disk as CPUs. */
   blockMultiQueue?: boolean;
   clientPassthrough?: ClientPassthroughDevices;
   /** Disks cannot be plugged in or out while the guest runs. */
@@ -55,13 +55,13 @@ export interface Devices {
   interfaces?: Interface[];
   /** Writes the serial console to the log of a container. */
   logSerialConsole?: boolean;
-  /** As many queues a network card as there are processors. */
+  /** As many queues per network card as CPUs. */
   networkInterfaceMultiqueue?: boolean;
   panicDevices?: PanicDevice[];
   rng?: Rng;
   sound?: SoundDevice;
   tpm?: TPMDevice;
-  /** Virtio devices that old guests understand too. */
+  /** Virtio devices that old guests support, too. */
   useVirtioTransitional?: boolean;
   video?: VideoDevice;
   watchdog?: Watchdog;

@@ -10,9 +10,9 @@ import {
   uint,
 } from "../schema.ts";
 
-/** Sizes that are stated, in bytes. */
+/** Explicit sizes, in bytes. */
 export interface CustomBlockSize {
-  /** The least amount that can be discarded. */
+  /** The smallest amount that can be discarded. */
   discardGranularity?: number;
   logical?: number;
   physical?: number;
@@ -24,10 +24,10 @@ export const CustomBlockSizeSchema: Schema<CustomBlockSize> = object<CustomBlock
   physical: uint,
 });
 
-/** Sizes of a block that the disk reports. */
+/** The block sizes that the disk reports. */
 export interface BlockSize {
   custom?: CustomBlockSize;
-  /** Takes the sizes over from the volume. */
+  /** Uses the sizes of the volume. */
   matchVolume?: FeatureState;
 }
 
@@ -63,7 +63,7 @@ export const CDRomTargetSchema: Schema<CDRomTarget> = object<CDRomTarget>({
 /** An ordinary disk. */
 export interface DiskTarget {
   bus?: DiskBus;
-  /** Such as `0000:81:01.10`. */
+  /** For example `0000:81:01.10`. */
   pciAddress?: string;
   readonly?: boolean;
 }
@@ -74,11 +74,11 @@ export const DiskTargetSchema: Schema<DiskTarget> = object<DiskTarget>({
   readonly: boolean,
 });
 
-/** A disk that takes SCSI commands through to the storage. */
+/** A disk that passes SCSI commands through to the storage. */
 export interface LunTarget {
   bus?: DiskBus;
   readonly?: boolean;
-  /** Serves SCSI persistent reservations. */
+  /** Supports SCSI persistent reservations. */
   reservation?: boolean;
 }
 
@@ -98,32 +98,32 @@ export type DiskErrorPolicy = OpenEnum<typeof DiskErrorPolicyValues>;
 export const DiskErrorPolicyValues = ["stop", "ignore", "report", "enospace"] as const;
 export const DiskErrorPolicySchema: Schema<DiskErrorPolicy> = openEnum(DiskErrorPolicyValues);
 
-/** How the host does a disk's input and output. */
+/** How the host performs a disk's I/O. */
 export type DriverIO = OpenEnum<typeof DriverIOValues>;
 export const DriverIOValues = ["threads", "native"] as const;
 export const DriverIOSchema: Schema<DriverIO> = openEnum(DriverIOValues);
 
-/** A disk of the guest; backed by the volume of the same name. */
+/** A disk of the guest, backed by the volume of the same name. */
 export interface Disk {
   blockSize?: BlockSize;
-  /** 1 boots first; no two devices may have the same. */
+  /** 1 boots first; two devices cannot have the same number. */
   bootOrder?: number;
   cache?: DriverCache;
   cdrom?: CDRomTarget;
   /** Records changed blocks, for incremental backups. */
   changedBlockTracking?: boolean;
-  /** A thread for this disk alone. */
+  /** A dedicated thread for this disk. */
   dedicatedIOThread?: boolean;
   disk?: DiskTarget;
   errorPolicy?: DiskErrorPolicy;
   io?: DriverIO;
   lun?: LunTarget;
   name: string;
-  /** As the guest reads it. */
+  /** The serial number that the guest reads. */
   serial?: string;
   /** Several VMIs may write to the disk at once; caching is off. */
   shareable?: boolean;
-  /** Handed to the guest as metadata of the device. */
+  /** Passed to the guest as metadata of the device. */
   tag?: string;
 }
 

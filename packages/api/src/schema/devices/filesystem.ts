@@ -1,13 +1,13 @@
 import { type Empty, object, required, type Schema, string } from "../schema.ts";
 
-/** Shared by virtiofs. */
+/** Shared with virtiofs. */
 export type FilesystemVirtiofs = Empty;
 
 export const FilesystemVirtiofsSchema: Schema<FilesystemVirtiofs> = object<FilesystemVirtiofs>({});
 
 /** A volume that is shared with the guest as a directory. */
 export interface Filesystem {
-  /** Of the volume; also the tag by which the guest mounts it. */
+  /** The volume's name, and the tag with which the guest mounts it. */
   name: string;
   virtiofs: FilesystemVirtiofs;
 }

@@ -1,11 +1,11 @@
 import { type FeatureState, FeatureStateSchema } from "../domain/feature-state.ts";
 import { boolean, object, required, type Schema, string } from "../schema.ts";
 
-/** Whether the GPU shows a picture, and before its driver runs too. */
+/** Whether the GPU has a display, and one before its driver runs. */
 export interface VGPUDisplayOptions {
   /** On if absent. */
   enabled?: boolean;
-  /** Shows a picture before the driver runs; on if absent. */
+  /** Has a display before the driver runs; on if absent. */
   ramFB?: FeatureState;
 }
 
@@ -23,16 +23,16 @@ export const VGPUOptionsSchema: Schema<VGPUOptions> = object<VGPUOptions>({
   display: VGPUDisplayOptionsSchema,
 });
 
-/** A graphics processor of the node that is handed to the guest. */
+/** A GPU of the node that is assigned to the guest. */
 export interface GPU {
   /** With dynamic resource allocation: the claim in `resourceClaims`. */
   claimName?: string;
-  /** Name of the resource, as the device plugin has it. */
+  /** Resource name of the device plugin. */
   deviceName?: string;
   name: string;
   /** With dynamic resource allocation: the request within the claim. */
   requestName?: string;
-  /** Handed to the guest as metadata of the device. */
+  /** Passed to the guest as metadata of the device. */
   tag?: string;
   virtualGPUOptions?: VGPUOptions;
 }

@@ -1,15 +1,15 @@
 import { object, required, type Schema, string } from "../schema.ts";
 
-/** A device of the node that is handed to the guest. */
+/** A device of the node that is assigned to the guest. */
 export interface HostDevice {
   /** With dynamic resource allocation: the claim in `resourceClaims`. */
   claimName?: string;
-  /** Name of the resource, as the device plugin has it. */
+  /** Resource name of the device plugin. */
   deviceName?: string;
   name: string;
   /** With dynamic resource allocation: the request within the claim. */
   requestName?: string;
-  /** Handed to the guest as metadata of the device. */
+  /** Passed to the guest as metadata of the device. */
   tag?: string;
 }
 
@@ -21,7 +21,7 @@ export const HostDeviceSchema: Schema<HostDevice> = object<HostDevice>({
   tag: string,
 });
 
-/** A device out of a resource claim of the VMI. */
+/** A device from a resource claim of the VMI. */
 export interface ClaimRequest {
   claimName?: string;
   requestName?: string;

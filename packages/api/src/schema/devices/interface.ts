@@ -38,7 +38,7 @@ export const DHCPPrivateOptionsSchema: Schema<DHCPPrivateOptions> = object<DHCPP
   value: required(string),
 });
 
-/** What the guest is told by DHCP besides its address. */
+/** DHCP settings for the guest in addition to its address. */
 export interface DHCPOptions {
   /** Option 67. */
   bootFileName?: string;
@@ -75,13 +75,13 @@ export type DeprecatedInterfacePasst = Empty;
 export const DeprecatedInterfacePasstSchema: Schema<DeprecatedInterfacePasst> =
   object<DeprecatedInterfacePasst>({});
 
-/** Carries connections in user space, by passt. */
+/** Forwards connections in user space with passt. */
 export type InterfacePasstBinding = Empty;
 
 export const InterfacePasstBindingSchema: Schema<InterfacePasstBinding> =
   object<InterfacePasstBinding>({});
 
-/** Ports that are forwarded to the guest, ends included. */
+/** A range of ports that is forwarded to the guest, including both ends. */
 export interface PortRange {
   end: number;
   protocol: string;
@@ -114,26 +114,26 @@ export type DeprecatedInterfaceSlirp = Empty;
 export const DeprecatedInterfaceSlirpSchema: Schema<DeprecatedInterfaceSlirp> =
   object<DeprecatedInterfaceSlirp>({});
 
-/** Hands a virtual function of a network card to the guest. */
+/** Assigns a virtual function of a network card to the guest. */
 export type InterfaceSRIOV = Empty;
 
 export const InterfaceSRIOVSchema: Schema<InterfaceSRIOV> = object<InterfaceSRIOV>({});
 
-/** Whether the link is up, or the interface is to be unplugged. */
+/** Whether the link is up, or the interface should be unplugged. */
 export type InterfaceState = OpenEnum<typeof InterfaceStateValues>;
 export const InterfaceStateValues = ["absent", "up", "down"] as const;
 export const InterfaceStateSchema: Schema<InterfaceState> = openEnum(InterfaceStateValues);
 
-/** A network card of the guest; attached to the network of the same name. */
+/** A network card of the guest, attached to the network of the same name. */
 export interface Interface {
   /** Makes the interface's name in the guest stable. */
   acpiIndex?: number;
   binding?: PluginBinding;
-  /** 1 boots first; no two devices may have the same. */
+  /** 1 boots first; two devices cannot have the same number. */
   bootOrder?: number;
   bridge?: InterfaceBridge;
   dhcpOptions?: DHCPOptions;
-  /** Six bytes in hexadecimal, separated by `:` or `-`; made up if absent. */
+  /** Six bytes in hexadecimal, separated by `:` or `-`; generated if absent. */
   macAddress?: string;
   macvtap?: DeprecatedInterfaceMacvtap;
   masquerade?: InterfaceMasquerade;
@@ -142,7 +142,7 @@ export interface Interface {
   name: string;
   passt?: DeprecatedInterfacePasst;
   passtBinding?: InterfacePasstBinding;
-  /** Such as `0000:81:01.10`. */
+  /** For example `0000:81:01.10`. */
   pciAddress?: string;
   /** With masquerade: only these are forwarded. Not together with `ports`. */
   portRanges?: PortRange[];
@@ -151,7 +151,7 @@ export interface Interface {
   slirp?: DeprecatedInterfaceSlirp;
   sriov?: InterfaceSRIOV;
   state?: InterfaceState;
-  /** Handed to the guest as metadata of the device. */
+  /** Passed to the guest as metadata of the device. */
   tag?: string;
 }
 

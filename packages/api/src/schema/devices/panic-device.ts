@@ -1,6 +1,6 @@
 import { type OpenEnum, object, openEnum, type Schema } from "../schema.ts";
 
-/** Which panic device is emulated. */
+/** The model of the panic device. */
 export type PanicDeviceModel = OpenEnum<typeof PanicDeviceModelValues>;
 export const PanicDeviceModelValues = ["hyperv", "isa", "pvpanic"] as const;
 export const PanicDeviceModelSchema: Schema<PanicDeviceModel> = openEnum(PanicDeviceModelValues);

@@ -1,10 +1,10 @@
 import { boolean, object, type Schema } from "../schema.ts";
 
-/** An emulated trusted platform module. */
+/** An emulated TPM. */
 export interface TPMDevice {
   /** On if absent. */
   enabled?: boolean;
-  /** Keeps its state between starts. */
+  /** Keeps its state across restarts. */
   persistent?: boolean;
 }
 

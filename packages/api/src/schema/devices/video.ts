@@ -2,7 +2,7 @@ import { object, type Schema, string } from "../schema.ts";
 
 /** The graphics card. */
 export interface VideoDevice {
-  /** Such as `virtio`, `vga`, `bochs`, `cirrus` or `ramfb`. */
+  /** For example `virtio`, `vga`, `bochs`, `cirrus` or `ramfb`. */
   type?: string;
 }
 

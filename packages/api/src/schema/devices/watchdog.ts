@@ -1,6 +1,6 @@
 import { type OpenEnum, object, openEnum, required, type Schema, string } from "../schema.ts";
 
-/** What is done with a guest that hangs. */
+/** What to do with a guest that hangs. */
 export type WatchdogAction = OpenEnum<typeof WatchdogActionValues>;
 export const WatchdogActionValues = ["poweroff", "reset", "shutdown"] as const;
 export const WatchdogActionSchema: Schema<WatchdogAction> = openEnum(WatchdogActionValues);

@@ -1,6 +1,6 @@
 import { object, type Schema, string } from "../schema.ts";
 
-/** SMBIOS information about the case. */
+/** SMBIOS information about the chassis. */
 export interface Chassis {
   asset?: string;
   manufacturer?: string;

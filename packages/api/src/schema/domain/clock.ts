@@ -1,6 +1,6 @@
 import { boolean, int, type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
 
-/** What becomes of ticks that the guest missed. */
+/** What happens to ticks that the guest missed. */
 export type HPETTickPolicy = OpenEnum<typeof HPETTickPolicyValues>;
 export const HPETTickPolicyValues = ["delay", "catchup", "merge", "discard"] as const;
 export const HPETTickPolicySchema: Schema<HPETTickPolicy> = openEnum(HPETTickPolicyValues);
@@ -37,7 +37,7 @@ export const KVMTimerSchema: Schema<KVMTimer> = object<KVMTimer>({
   present: boolean,
 });
 
-/** What becomes of ticks that the guest missed. */
+/** What happens to ticks that the guest missed. */
 export type PITTickPolicy = OpenEnum<typeof PITTickPolicyValues>;
 export const PITTickPolicyValues = ["delay", "catchup", "discard"] as const;
 export const PITTickPolicySchema: Schema<PITTickPolicy> = openEnum(PITTickPolicyValues);
@@ -54,12 +54,12 @@ export const PITTimerSchema: Schema<PITTimer> = object<PITTimer>({
   tickPolicy: PITTickPolicySchema,
 });
 
-/** What becomes of ticks that the guest missed. */
+/** What happens to ticks that the guest missed. */
 export type RTCTickPolicy = OpenEnum<typeof RTCTickPolicyValues>;
 export const RTCTickPolicyValues = ["delay", "catchup"] as const;
 export const RTCTickPolicySchema: Schema<RTCTickPolicy> = openEnum(RTCTickPolicyValues);
 
-/** Which clock the timer follows. */
+/** The clock that the timer follows. */
 export type RTCTimerTrack = OpenEnum<typeof RTCTimerTrackValues>;
 export const RTCTimerTrackValues = ["guest", "wall"] as const;
 export const RTCTimerTrackSchema: Schema<RTCTimerTrack> = openEnum(RTCTimerTrackValues);
@@ -95,9 +95,9 @@ export const TimerSchema: Schema<Timer> = object<Timer>({
   rtc: RTCTimerSchema,
 });
 
-/** UTC, perhaps shifted. */
+/** UTC, optionally shifted. */
 export interface ClockOffsetUTC {
-  /** Shift against UTC. Where it is set, what the guest does to its clock outlasts a reboot. */
+  /** Offset from UTC. If it is set, changes that the guest makes to its clock survive a reboot. */
   offsetSeconds?: number;
 }
 

@@ -9,7 +9,7 @@ import {
   uint32,
 } from "../schema.ts";
 
-/** A processor feature and what is done about it. */
+/** A CPU feature and its policy. */
 export interface CPUFeature {
   name: string;
   /** `force`, `require`, `optional`, `disable` or `forbid`; `require` if absent. */
@@ -21,7 +21,7 @@ export const CPUFeatureSchema: Schema<CPUFeature> = object<CPUFeature>({
   policy: string,
 });
 
-/** Gives the guest the NUMA cells of the node's processors that it is pinned to. */
+/** Gives the guest the NUMA cells of the node CPUs that it is pinned to. */
 export type NUMAGuestMappingPassthrough = Empty;
 
 export const NUMAGuestMappingPassthroughSchema: Schema<NUMAGuestMappingPassthrough> =
@@ -36,9 +36,9 @@ export const NUMASchema: Schema<NUMA> = object<NUMA>({
   guestMappingPassthrough: NUMAGuestMappingPassthroughSchema,
 });
 
-/** Runs virtual processors with real-time priority. */
+/** Runs virtual CPUs with real-time priority. */
 export interface Realtime {
-  /** Which virtual processors, as `0-3,^1`; all of them if absent. */
+  /** Which virtual CPUs, for example `0-3,^1`; all of them if absent. */
   mask?: string;
 }
 
@@ -46,16 +46,16 @@ export const RealtimeSchema: Schema<Realtime> = object<Realtime>({
   mask: string,
 });
 
-/** Processors of the guest: topology, model, features and placement. */
+/** CPUs of the guest: topology, model, features and placement. */
 export interface CPU {
-  /** Cores a socket. */
+  /** Cores per socket. */
   cores?: number;
-  /** Pins each virtual processor to one of the node's that nobody else uses. */
+  /** Pins each virtual CPU to a CPU of the node that nobody else uses. */
   dedicatedCpuPlacement?: boolean;
   features?: CPUFeature[];
-  /** Gives QEMU's own threads a processor apart from the guest's. */
+  /** Gives QEMU's own threads a CPU separate from the guest's. */
   isolateEmulatorThread?: boolean;
-  /** Up to how many sockets can be plugged into the running guest. */
+  /** The maximum number of sockets that can be plugged into the running guest. */
   maxSockets?: number;
   /** A libvirt CPU model, `host-model` or `host-passthrough`. */
   model?: string;
@@ -63,7 +63,7 @@ export interface CPU {
   realtime?: Realtime;
   /** Can be raised while the guest runs, up to `maxSockets`. */
   sockets?: number;
-  /** Threads a core. */
+  /** Threads per core. */
   threads?: number;
 }
 

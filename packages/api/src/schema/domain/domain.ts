@@ -11,17 +11,17 @@ import { type Machine, MachineSchema } from "./machine.ts";
 import { type Memory, MemorySchema } from "./memory.ts";
 import { type ResourceRequirements, ResourceRequirementsSchema } from "./resource-requirements.ts";
 
-/** How disks are shared out among I/O threads. */
+/** How disks are distributed over I/O threads. */
 export type IOThreadsPolicy = OpenEnum<typeof IOThreadsPolicyValues>;
 export const IOThreadsPolicyValues = ["shared", "auto", "supplementalPool"] as const;
 export const IOThreadsPolicySchema: Schema<IOThreadsPolicy> = openEnum(IOThreadsPolicyValues);
 
-/** Whether a reboot of the guest stays within the instance. */
+/** Whether the VMI survives a reboot of the guest. */
 export type RebootPolicy = OpenEnum<typeof RebootPolicyValues>;
 export const RebootPolicyValues = ["Reboot", "Terminate"] as const;
 export const RebootPolicySchema: Schema<RebootPolicy> = openEnum(RebootPolicyValues);
 
-/** The virtual hardware: processors, memory, firmware, devices. */
+/** The virtual hardware: CPUs, memory, firmware, devices. */
 export interface DomainSpec {
   chassis?: Chassis;
   clock?: Clock;
@@ -30,13 +30,13 @@ export interface DomainSpec {
   features?: Features;
   firmware?: Firmware;
   ioThreads?: DiskIOThreads;
-  /** Without it no disk has threads of its own. */
+  /** If absent, no disk has its own threads. */
   ioThreadsPolicy?: IOThreadsPolicy;
   launchSecurity?: LaunchSecurity;
   machine?: Machine;
   memory?: Memory;
   rebootPolicy?: RebootPolicy;
-  /** Of the Pod; requests also size the guest where `memory` and `cpu` do not. */
+  /** Resources of the Pod; requests also size the guest if `memory` and `cpu` do not. */
   resources?: ResourceRequirements;
 }
 

@@ -1,6 +1,6 @@
 import { boolean, object, type Schema } from "../schema.ts";
 
-/** A feature that is on or off; on if the object is there and says nothing. */
+/** A feature that is on or off; on if the object is present and empty. */
 export interface FeatureState {
   enabled?: boolean;
 }

@@ -5,7 +5,7 @@ import { type FeatureHyperv, FeatureHypervSchema } from "./hyperv.ts";
 /** The interrupt controller. */
 export interface FeatureAPIC {
   enabled?: boolean;
-  /** Paravirtual acknowledgement of interrupts. */
+  /** Paravirtual end-of-interrupt. */
   endOfInterrupt?: boolean;
 }
 
@@ -14,7 +14,7 @@ export const FeatureAPICSchema: Schema<FeatureAPIC> = object<FeatureAPIC>({
   endOfInterrupt: boolean,
 });
 
-/** Turns on every Hyper-V enlightenment that the node has. */
+/** Turns on every Hyper-V enlightenment that the node supports. */
 export interface HyperVPassthrough {
   enabled?: boolean;
 }
@@ -23,9 +23,9 @@ export const HyperVPassthroughSchema: Schema<HyperVPassthrough> = object<HyperVP
   enabled: boolean,
 });
 
-/** What the guest learns of KVM. */
+/** What the guest sees of KVM. */
 export interface FeatureKVM {
-  /** The guest does not learn that it runs under KVM. */
+  /** Hides KVM from the guest. */
   hidden?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { type PullPolicy, PullPolicySchema } from "../core/pull-policy.ts";
 import { boolean, object, required, type Schema, string } from "../schema.ts";
 
-/** ACPI tables that are handed to the guest, for software licences. */
+/** ACPI tables for the guest, for software licences. */
 export interface ACPI {
   /** Volume with an MSDM table. */
   msdmNameRef?: string;
@@ -16,7 +16,7 @@ export const ACPISchema: Schema<ACPI> = object<ACPI>({
 
 /** Legacy BIOS. */
 export interface BIOS {
-  /** Whether the firmware talks to the serial console. */
+  /** Whether the firmware uses the serial console. */
   useSerial?: boolean;
 }
 
@@ -26,9 +26,9 @@ export const BIOSSchema: Schema<BIOS> = object<BIOS>({
 
 /** UEFI firmware. */
 export interface EFI {
-  /** Keeps the firmware's variables between starts. */
+  /** Keeps the firmware's variables across restarts. */
   persistent?: boolean;
-  /** Starts only what is signed; on if absent. Needs `features.smm`. */
+  /** Boots only signed code; on if absent. Needs `features.smm`. */
   secureBoot?: boolean;
 }
 
@@ -48,14 +48,14 @@ export const BootloaderSchema: Schema<Bootloader> = object<Bootloader>({
   efi: EFISchema,
 });
 
-/** The image that holds the kernel and the initial RAM disk. */
+/** The image with the kernel and the initial RAM disk. */
 export interface KernelBootContainer {
   image: string;
   imagePullPolicy?: PullPolicy;
   imagePullSecret?: string;
-  /** Of the initial RAM disk in the image. */
+  /** Path of the initial RAM disk in the image. */
   initrdPath?: string;
-  /** Of the kernel in the image. */
+  /** Path of the kernel in the image. */
   kernelPath?: string;
 }
 
@@ -67,7 +67,7 @@ export const KernelBootContainerSchema: Schema<KernelBootContainer> = object<Ker
   kernelPath: string,
 });
 
-/** Starts a kernel directly, without a boot loader. */
+/** Boots a kernel directly, without a boot loader. */
 export interface KernelBoot {
   container?: KernelBootContainer;
   /** The kernel's command line. */
@@ -79,14 +79,14 @@ export const KernelBootSchema: Schema<KernelBoot> = object<KernelBoot>({
   kernelArgs: string,
 });
 
-/** What runs before the operating system, and what it tells the guest of itself. */
+/** What runs before the operating system, and how it identifies itself to the guest. */
 export interface Firmware {
   acpi?: ACPI;
   bootloader?: Bootloader;
   kernelBoot?: KernelBoot;
-  /** As SMBIOS reports it. */
+  /** Reported in SMBIOS. */
   serial?: string;
-  /** As SMBIOS reports it; made up once where absent, so that it stays the same. */
+  /** Reported in SMBIOS; generated once if absent, so that it stays the same. */
   uuid?: string;
 }
 

@@ -1,10 +1,10 @@
 import { boolean, object, type Schema, string, uint32 } from "../schema.ts";
 import { type FeatureState, FeatureStateSchema } from "./feature-state.ts";
 
-/** How often a spinning processor retries before it yields. */
+/** How often a spinning CPU retries before it yields. */
 export interface FeatureSpinlocks {
   enabled?: boolean;
-  /** Retries; at least 4096, which is the default. */
+  /** Number of retries; at least 4096, which is the default. */
   spinlocks?: number;
 }
 
@@ -24,7 +24,7 @@ export const SyNICTimerSchema: Schema<SyNICTimer> = object<SyNICTimer>({
   enabled: boolean,
 });
 
-/** Flushes of the translation cache by call to the hypervisor. */
+/** TLB flushes by hypercall. */
 export interface TLBFlush {
   direct?: FeatureState;
   enabled?: boolean;
@@ -37,7 +37,7 @@ export const TLBFlushSchema: Schema<TLBFlush> = object<TLBFlush>({
   extended: FeatureStateSchema,
 });
 
-/** The vendor that the hypervisor claims to be. */
+/** The vendor that the hypervisor reports. */
 export interface FeatureVendorID {
   enabled?: boolean;
   /** At most 12 characters. */
@@ -55,15 +55,15 @@ export interface FeatureHyperv {
   evmcs?: FeatureState;
   /** Tells the guest the frequencies of its clocks. */
   frequencies?: FeatureState;
-  /** Interrupts between processors by call to the hypervisor. */
+  /** Inter-processor interrupts by hypercall. */
   ipi?: FeatureState;
-  /** Tells the guest that a migration changed the clock's frequency. */
+  /** Tells the guest when a migration has changed the clock's frequency. */
   reenlightenment?: FeatureState;
-  /** The guest does not mistake a busy host for a hang. */
+  /** Keeps the guest from mistaking a busy host for a hang. */
   relaxed?: FeatureState;
-  /** A register by which the guest resets itself. */
+  /** A register with which the guest resets itself. */
   reset?: FeatureState;
-  /** Tells the guest how long its processors really ran. */
+  /** Tells the guest how long its CPUs really ran. */
   runtime?: FeatureState;
   spinlocks?: FeatureSpinlocks;
   /** The synthetic interrupt controller. */
@@ -73,7 +73,7 @@ export interface FeatureHyperv {
   /** The paravirtual interrupt controller. */
   vapic?: FeatureState;
   vendorid?: FeatureVendorID;
-  /** Numbers of the virtual processors. */
+  /** Numbers of the virtual CPUs. */
   vpindex?: FeatureState;
 }
 

@@ -1,8 +1,8 @@
 import { object, type Schema, uint32 } from "../schema.ts";
 
-/** Threads that serve disks apart from the processor threads. */
+/** Threads that serve disks, separate from the vCPU threads. */
 export interface DiskIOThreads {
-  /** How many threads there are; for the policy `supplementalPool`. */
+  /** How many threads there are, for the policy `supplementalPool`. */
   supplementalPoolThreadCount?: number;
 }
 

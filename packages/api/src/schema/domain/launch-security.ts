@@ -1,13 +1,13 @@
 import { boolean, type Empty, object, type Schema, string } from "../schema.ts";
 
-/** Waits before the start until the guest's owner has attested the platform. */
+/** Waits at the start until the guest's owner has attested the platform. */
 export type SEVAttestation = Empty;
 
 export const SEVAttestationSchema: Schema<SEVAttestation> = object<SEVAttestation>({});
 
 /** What the SEV firmware enforces. */
 export interface SEVPolicy {
-  /** Encrypts the processors' registers too (SEV-ES). */
+  /** Encrypts the CPU registers, too (SEV-ES). */
   encryptedState?: boolean;
 }
 

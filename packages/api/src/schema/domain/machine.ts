@@ -2,7 +2,7 @@ import { object, type Schema, string } from "../schema.ts";
 
 /** The board that QEMU emulates. */
 export interface Machine {
-  /** Such as `q35`, `virt` or `s390-ccw-virtio`; the cluster's default if absent. */
+  /** For example `q35`, `virt` or `s390-ccw-virtio`; the cluster's default if absent. */
   type?: string;
 }
 

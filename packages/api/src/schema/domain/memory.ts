@@ -1,9 +1,9 @@
 import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
 import { type OpenEnum, object, openEnum, type Schema, string, withRules } from "../schema.ts";
 
-/** Backs the guest's memory with huge pages. */
+/** Backs the guest's memory with hugepages. */
 export interface Hugepages {
-  /** Such as `2Mi` or `1Gi`; the node must have pages of this size. */
+  /** For example `2Mi` or `1Gi`; the node must have pages of this size. */
   pageSize?: string;
 }
 
@@ -11,15 +11,15 @@ export const HugepagesSchema: Schema<Hugepages> = object<Hugepages>({
   pageSize: string,
 });
 
-/** Whether the guest's memory must be locked into the node's. */
+/** Whether the guest's memory must be locked. */
 export type MemLockRequirement = OpenEnum<typeof MemLockRequirementValues>;
 export const MemLockRequirementValues = ["NotRequired", "Required"] as const;
 export const MemLockRequirementSchema: Schema<MemLockRequirement> =
   openEnum(MemLockRequirementValues);
 
-/** Memory beyond the guest's own that is reserved for the virtual machine. */
+/** Memory that is reserved for the VMI in addition to the guest's. */
 export interface ReservedOverhead {
-  /** Added to the memory that is reckoned for the hypervisor. */
+  /** Added to the memory overhead of the hypervisor. */
   addedOverhead?: QuantityInput;
   memLock?: MemLockRequirement;
 }
@@ -31,10 +31,10 @@ export const ReservedOverheadSchema: Schema<ReservedOverhead> = object<ReservedO
 
 /** Memory of the guest. */
 export interface Memory {
-  /** What the guest sees. */
+  /** The memory that the guest sees. */
   guest?: QuantityInput;
   hugepages?: Hugepages;
-  /** Up to how much can be plugged into the running guest. */
+  /** The maximum that can be plugged into the running guest. */
   maxGuest?: QuantityInput;
   reservedOverhead?: ReservedOverhead;
 }

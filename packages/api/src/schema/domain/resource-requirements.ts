@@ -1,10 +1,10 @@
 import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
 import { boolean, map, object, type Schema } from "../schema.ts";
 
-/** Resources of the launcher Pod, of which the guest's are derived where it states none. */
+/** Resources of the launcher Pod; the guest's follow from them if it sets none. */
 export interface ResourceRequirements {
   limits?: Record<string, QuantityInput>;
-  /** Do not ask the scheduler for the memory that the hypervisor itself needs. */
+  /** Does not request memory for the hypervisor's overhead from the scheduler. */
   overcommitGuestOverhead?: boolean;
   requests?: Record<string, QuantityInput>;
 }

@@ -12,7 +12,7 @@ export type NoCloudSSHPublicKeyAccessCredentialPropagation = Empty;
 export const NoCloudSSHPublicKeyAccessCredentialPropagationSchema: Schema<NoCloudSSHPublicKeyAccessCredentialPropagation> =
   object<NoCloudSSHPublicKeyAccessCredentialPropagation>({});
 
-/** By the guest agent, while the guest runs. */
+/** Through the guest agent, while the guest runs. */
 export interface QemuGuestAgentSSHPublicKeyAccessCredentialPropagation {
   /** Users who get the keys. */
   users: string[];
@@ -23,7 +23,7 @@ export const QemuGuestAgentSSHPublicKeyAccessCredentialPropagationSchema: Schema
     users: required(array(string, { listType: "set" })),
   });
 
-/** How the keys get into the guest; exactly one is set. */
+/** How the keys are delivered; exactly one is set. */
 export interface SSHPublicKeyAccessCredentialPropagationMethod {
   configDrive?: ConfigDriveSSHPublicKeyAccessCredentialPropagation;
   noCloud?: NoCloudSSHPublicKeyAccessCredentialPropagation;
@@ -39,7 +39,7 @@ export const SSHPublicKeyAccessCredentialPropagationMethodSchema: Schema<SSHPubl
 
 /** A Secret in the VMI's namespace. */
 export interface AccessCredentialSecretSource {
-  /** Each key of it is a user's password, or a public key. */
+  /** Each key in it is a user's password, or a public key. */
   secretName: string;
 }
 
@@ -70,13 +70,13 @@ export const SSHPublicKeyAccessCredentialSchema: Schema<SSHPublicKeyAccessCreden
     source: required(SSHPublicKeyAccessCredentialSourceSchema),
   });
 
-/** By the guest agent, while the guest runs. */
+/** Through the guest agent, while the guest runs. */
 export type QemuGuestAgentUserPasswordAccessCredentialPropagation = Empty;
 
 export const QemuGuestAgentUserPasswordAccessCredentialPropagationSchema: Schema<QemuGuestAgentUserPasswordAccessCredentialPropagation> =
   object<QemuGuestAgentUserPasswordAccessCredentialPropagation>({});
 
-/** How the passwords get into the guest. */
+/** How the passwords are delivered. */
 export interface UserPasswordAccessCredentialPropagationMethod {
   qemuGuestAgent?: QemuGuestAgentUserPasswordAccessCredentialPropagation;
 }
@@ -108,7 +108,7 @@ export const UserPasswordAccessCredentialSchema: Schema<UserPasswordAccessCreden
     source: required(UserPasswordAccessCredentialSourceSchema),
   });
 
-/** Credentials that are put into the guest; one kind is set. */
+/** Credentials for the guest; one kind is set. */
 export interface AccessCredential {
   sshPublicKey?: SSHPublicKeyAccessCredential;
   userPassword?: UserPasswordAccessCredential;

@@ -21,7 +21,7 @@ export const HotplugVolumeSourceSchema: Schema<HotplugVolumeSource> = object<Hot
 /** A request to attach a volume. */
 export interface AddVolumeOptions {
   disk: Disk;
-  /** `All` checks the request and does nothing. */
+  /** `All` checks the request without carrying it out. */
   dryRun?: string[];
   name: string;
   volumeSource: HotplugVolumeSource;
@@ -36,7 +36,7 @@ export const AddVolumeOptionsSchema: Schema<AddVolumeOptions> = object<AddVolume
 
 /** A request to detach a volume. */
 export interface RemoveVolumeOptions {
-  /** `All` checks the request and does nothing. */
+  /** `All` checks the request without carrying it out. */
   dryRun?: string[];
   name: string;
 }

@@ -1,9 +1,9 @@
 import { type ClaimRequest, ClaimRequestSchema } from "../devices/host-device.ts";
 import { boolean, object, required, type Schema, string } from "../schema.ts";
 
-/** A further network, by its attachment definition. */
+/** An additional network, by its attachment definition. */
 export interface MultusNetwork {
-  /** Takes the place of the Pod's own network. */
+  /** Replaces the Pod's own network. */
   default?: boolean;
   /** `name` or `namespace/name` of a NetworkAttachmentDefinition. */
   networkName: string;
@@ -27,7 +27,7 @@ export const PodNetworkSchema: Schema<PodNetwork> = object<PodNetwork>({
   vmNetworkCIDR: string,
 });
 
-/** A network that an interface of the same name attaches to; exactly one source is set. */
+/** A network for the interface of the same name; exactly one source is set. */
 export interface Network {
   multus?: MultusNetwork;
   name: string;

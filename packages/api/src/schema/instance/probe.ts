@@ -8,12 +8,12 @@ import {
 } from "../core/probe-action.ts";
 import { type Empty, int32, object, type Schema } from "../schema.ts";
 
-/** Asks the guest agent for a sign of life. */
+/** Pings the guest agent. */
 export type GuestAgentPing = Empty;
 
 export const GuestAgentPingSchema: Schema<GuestAgentPing> = object<GuestAgentPing>({});
 
-/** A check of the guest, made again and again; exactly one way to check is set. */
+/** A periodic check of the guest; exactly one way to check is set. */
 export interface Probe {
   exec?: ExecAction;
   /** Failures in a row until the check counts as failed; 3 if absent. */

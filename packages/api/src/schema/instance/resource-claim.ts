@@ -3,7 +3,7 @@ import { object, required, type Schema, string } from "../schema.ts";
 /** A dynamic resource claim of the launcher Pod, for devices to refer to. */
 export interface VirtualMachineInstanceResourceClaim {
   name: string;
-  /** A claim that is there; otherwise `resourceClaimTemplateName`. */
+  /** An existing claim; otherwise `resourceClaimTemplateName`. */
   resourceClaimName?: string;
   resourceClaimTemplateName?: string;
 }

@@ -8,7 +8,7 @@ import {
   string,
 } from "../schema.ts";
 
-/** What a utility volume is for. */
+/** The purpose of a utility volume. */
 export type UtilityVolumeType = OpenEnum<typeof UtilityVolumeTypeValues>;
 export const UtilityVolumeTypeValues = ["MemoryDump", "Backup"] as const;
 export const UtilityVolumeTypeSchema: Schema<UtilityVolumeType> = openEnum(UtilityVolumeTypeValues);

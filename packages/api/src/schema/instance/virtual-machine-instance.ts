@@ -43,7 +43,7 @@ export const DNSPolicyValues = [
 ] as const;
 export const DNSPolicySchema: Schema<DNSPolicy> = openEnum(DNSPolicyValues);
 
-/** What happens to an instance when its node is drained. */
+/** What happens to a VMI when its node is drained. */
 export type EvictionStrategy = OpenEnum<typeof EvictionStrategyValues>;
 export const EvictionStrategyValues = [
   "None",
@@ -53,12 +53,12 @@ export const EvictionStrategyValues = [
 ] as const;
 export const EvictionStrategySchema: Schema<EvictionStrategy> = openEnum(EvictionStrategyValues);
 
-/** How an instance starts; normally it just runs. */
+/** How a VMI starts; normally it just runs. */
 export type StartStrategy = OpenEnum<typeof StartStrategyValues>;
 export const StartStrategyValues = ["Paused"] as const;
 export const StartStrategySchema: Schema<StartStrategy> = openEnum(StartStrategyValues);
 
-/** What is to run, and where it may. */
+/** What to run, and where. */
 export interface VirtualMachineInstanceSpec {
   accessCredentials?: AccessCredential[];
   affinity?: Affinity;
@@ -67,24 +67,24 @@ export interface VirtualMachineInstanceSpec {
   dnsConfig?: PodDNSConfig;
   dnsPolicy?: DNSPolicy;
   domain: DomainSpec;
-  /** The cluster's if absent. */
+  /** The cluster's default if absent. */
   evictionStrategy?: EvictionStrategy;
   /** The object's name if absent. */
   hostname?: string;
-  /** The instance is stopped where it fails. */
+  /** The VMI is stopped if it fails. */
   livenessProbe?: Probe;
   networks?: Network[];
   nodeSelector?: Record<string, string>;
   priorityClassName?: string;
-  /** The instance is not ready where it fails. */
+  /** The VMI is not ready if it fails. */
   readinessProbe?: Probe;
   resourceClaims?: VirtualMachineInstanceResourceClaim[];
   schedulerName?: string;
   serviceAccountName?: string;
   startStrategy?: StartStrategy;
-  /** With it the guest's full name is `hostname.subdomain.namespace.svc.` and the cluster's domain. */
+  /** If set, the guest's full name is `hostname.subdomain.namespace.svc.` and the cluster's domain. */
   subdomain?: string;
-  /** How long the guest has to shut down; 30 if absent, 0 kills at once. */
+  /** How long the guest has to shut down; 30 if absent, 0 kills it at once. */
   terminationGracePeriodSeconds?: number;
   tolerations?: Toleration[];
   topologySpreadConstraints?: TopologySpreadConstraint[];
@@ -131,7 +131,7 @@ export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec
     volumes: withRules(array(VolumeSchema), { maxItems: 256 }),
   });
 
-/** A virtual machine that runs, is about to, or has run: one boot of one guest. */
+/** One boot of one guest: a VM that runs, will run, or has run. */
 export interface VirtualMachineInstance {
   apiVersion?: string;
   kind?: string;
@@ -149,7 +149,7 @@ export const VirtualMachineInstanceSchema: Schema<VirtualMachineInstance> =
     status: VirtualMachineInstanceStatusSchema,
   });
 
-/** From which instances are made. */
+/** The template for VMIs. */
 export interface VirtualMachineInstanceTemplateSpec {
   metadata?: ObjectMeta;
   spec?: VirtualMachineInstanceSpec;

@@ -47,13 +47,13 @@ export const ConfigMapVolumeSourceSchema: Schema<ConfigMapVolumeSource> =
     { atomic: true },
   );
 
-/** A disk image inside a container image; writes are dropped with the Pod. */
+/** A disk image in a container image; writes are lost with the Pod. */
 export interface ContainerDiskSource {
   image: string;
   imagePullPolicy?: PullPolicy;
   /** Name of a Secret with credentials for the registry. */
   imagePullSecret?: string;
-  /** Of the image in the container; the only file in `/disk` if absent. */
+  /** Path of the image in the container; the only file in `/disk` if absent. */
   path?: string;
 }
 
@@ -129,7 +129,7 @@ export const EmptyDiskSourceSchema: Schema<EmptyDiskSource> = object<EmptyDiskSo
   capacity: required(QuantityInputSchema),
 });
 
-/** A claim that is only read; writes go to a layer that is dropped with the Pod. */
+/** A claim that is only read; writes go to a layer that is lost with the Pod. */
 export interface EphemeralVolumeSource {
   persistentVolumeClaim?: CorePersistentVolumeClaimVolumeSource;
 }
@@ -146,11 +146,11 @@ export const HostDiskTypeSchema: Schema<HostDiskType> = openEnum(HostDiskTypeVal
 
 /** A disk image on the node's file system. */
 export interface HostDisk {
-  /** Size of an image that is created. */
+  /** Size of a created image. */
   capacity?: QuantityInput;
-  /** Of the image on the node. */
+  /** Path of the image on the node. */
   path: string;
-  /** The path is the same storage on every node, so that the VMI can migrate. */
+  /** Whether the path is the same storage on every node, so that the VMI can migrate. */
   shared?: boolean;
   type: HostDiskType;
 }
@@ -217,7 +217,7 @@ export const ServiceAccountVolumeSourceSchema: Schema<ServiceAccountVolumeSource
     serviceAccountName: string,
   });
 
-/** Answer files for the Windows setup. */
+/** Answer files for Windows setup. */
 export interface SysprepSource {
   configMap?: LocalObjectReference;
   secret?: LocalObjectReference;

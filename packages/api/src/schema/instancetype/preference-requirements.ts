@@ -1,7 +1,7 @@
 import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
 import { object, required, type Schema, string, uint32 } from "../schema.ts";
 
-/** Processors that are needed. */
+/** CPUs that are required. */
 export interface CPUPreferenceRequirement {
   guest: number;
 }
@@ -11,7 +11,7 @@ export const CPUPreferenceRequirementSchema: Schema<CPUPreferenceRequirement> =
     guest: required(uint32),
   });
 
-/** Memory that is needed. */
+/** Memory that is required. */
 export interface MemoryPreferenceRequirement {
   guest: QuantityInput;
 }
@@ -21,7 +21,7 @@ export const MemoryPreferenceRequirementSchema: Schema<MemoryPreferenceRequireme
     guest: required(QuantityInputSchema),
   });
 
-/** What a VM must have at least. */
+/** The minimum that a VM must have. */
 export interface PreferenceRequirements {
   architecture?: string;
   cpu?: CPUPreferenceRequirement;

@@ -31,15 +31,15 @@ export const ClockPreferencesSchema: Schema<ClockPreferences> = object<ClockPref
   preferredTimer: TimerSchema,
 });
 
-/** Over what processors are spread. */
+/** What CPUs are spread across. */
 export type SpreadAcross = OpenEnum<typeof SpreadAcrossValues>;
 export const SpreadAcrossValues = ["SocketsCoresThreads", "SocketsCores", "CoresThreads"] as const;
 export const SpreadAcrossSchema: Schema<SpreadAcross> = openEnum(SpreadAcrossValues);
 
-/** How processors are spread over sockets, cores and threads. */
+/** How CPUs are spread over sockets, cores and threads. */
 export interface SpreadOptions {
   across?: SpreadAcross;
-  /** Cores to a socket; between cores and threads only 2 is taken. 2 if absent. */
+  /** Cores per socket; between cores and threads only 2 is used. 2 if absent. */
   ratio?: number;
 }
 
@@ -48,7 +48,7 @@ export const SpreadOptionsSchema: Schema<SpreadOptions> = object<SpreadOptions>(
   ratio: uint32,
 });
 
-/** As what the guest sees its processors; the short names replace the long ones. */
+/** The topology in which the guest sees its CPUs; the short names replace the long ones. */
 export type PreferredCPUTopology = OpenEnum<typeof PreferredCPUTopologyValues>;
 export const PreferredCPUTopologyValues = [
   "preferCores",
@@ -66,7 +66,7 @@ export const PreferredCPUTopologySchema: Schema<PreferredCPUTopology> = openEnum
   PreferredCPUTopologyValues,
 );
 
-/** Preferred processors. */
+/** Preferred CPU settings. */
 export interface CPUPreferences {
   preferredCPUFeatures?: CPUFeature[];
   preferredCPUTopology?: PreferredCPUTopology;
@@ -117,7 +117,7 @@ export const FirmwarePreferencesSchema: Schema<FirmwarePreferences> = object<Fir
   preferredUseSecureBoot: boolean,
 });
 
-/** Preferred board. */
+/** Preferred machine type. */
 export interface MachinePreferences {
   preferredMachineType?: string;
 }

@@ -20,10 +20,10 @@ import {
   withRules,
 } from "../schema.ts";
 
-/** The processors. */
+/** The CPUs. */
 export interface CPUInstancetype {
   dedicatedCPUPlacement?: boolean;
-  /** Virtual processors in all; the preference decides what the guest sees them as. */
+  /** Total number of virtual CPUs; the preference decides about their topology. */
   guest: number;
   isolateEmulatorThread?: boolean;
   maxSockets?: number;
@@ -47,7 +47,7 @@ export interface MemoryInstancetype {
   guest: QuantityInput;
   hugepages?: Hugepages;
   maxGuest?: QuantityInput;
-  /** Per cent by which the Pod requests less memory than the guest sees. */
+  /** Percentage by which the Pod requests less memory than the guest sees. */
   overcommitPercent?: number;
 }
 
@@ -58,7 +58,7 @@ export const MemoryInstancetypeSchema: Schema<MemoryInstancetype> = object<Memor
   overcommitPercent: withRules(int, { minimum: 0, maximum: 100 }),
 });
 
-/** What VMs of this type get; they may not state it themselves. */
+/** What VMs of this type get; they must not set it themselves. */
 export interface VirtualMachineInstancetypeSpec {
   annotations?: Record<string, string>;
   cpu: CPUInstancetype;

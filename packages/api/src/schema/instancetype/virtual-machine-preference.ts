@@ -30,7 +30,7 @@ export interface VirtualMachinePreferenceSpec {
   features?: FeaturePreferences;
   firmware?: FirmwarePreferences;
   machine?: MachinePreferences;
-  /** Cores to a socket where processors are spread; 2 if absent. */
+  /** Cores per socket when CPUs are spread; 2 if absent. */
   preferSpreadSocketToCoreRatio?: number;
   preferredArchitecture?: string;
   preferredLaunchSecurity?: LaunchSecurity;
@@ -58,7 +58,7 @@ export const VirtualMachinePreferenceSpecSchema: Schema<VirtualMachinePreference
     volumes: VolumePreferencesSchema,
   });
 
-/** Defaults for what VMs leave open, in one namespace. */
+/** Defaults for what VMs do not set, in one namespace. */
 export interface VirtualMachinePreference {
   apiVersion?: string;
   kind?: string;
@@ -74,7 +74,7 @@ export const VirtualMachinePreferenceSchema: Schema<VirtualMachinePreference> =
     spec: required(VirtualMachinePreferenceSpecSchema),
   });
 
-/** Defaults for what VMs leave open, in the whole cluster. */
+/** Defaults for what VMs do not set, in the whole cluster. */
 export interface VirtualMachineClusterPreference {
   apiVersion?: string;
   kind?: string;

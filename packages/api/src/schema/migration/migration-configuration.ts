@@ -12,33 +12,33 @@ import {
 
 /** The cluster's options for live migrations. */
 export interface MigrationConfiguration {
-  /** Slows the guest down until its memory can be carried over. */
+  /** Slows down the guest until its memory can be transferred. */
   allowAutoConverge?: boolean;
-  /** Starts the guest on the target before its memory is there. If that fails, the guest is lost. */
+  /** Starts the guest on the target before its memory has arrived. If that fails, the guest is lost. */
   allowPostCopy?: boolean;
-  /** Pauses the guest, or goes on to post-copy, where the migration does not converge. */
+  /** Pauses the guest, or switches to post-copy, if the migration does not converge. */
   allowWorkloadDisruption?: boolean;
-  /** Bytes a second; 0 is without limit. */
+  /** Bytes per second; 0 means no limit. */
   bandwidthPerMigration?: QuantityInput;
-  /** Seconds a GiB until the guest is paused, post-copy begins or the migration is given up; 150 if absent. */
+  /** Seconds per GiB until the guest is paused, post-copy begins or the migration is aborted; 150 if absent. */
   completionTimeoutPerGiB?: number;
-  /** Memory goes over the network as it is. */
+  /** Transfers memory unencrypted. */
   disableTLS?: boolean;
   /** The target gets the source's SELinux level; on if absent. */
   matchSELinuxLevelOnMigration?: boolean;
-  /** How long the guest may stand still at the end; 900 if absent. */
+  /** The maximum downtime at the end, in milliseconds; 900 if absent. */
   maxDowntimeMs?: number;
-  /** A NetworkAttachmentDefinition that migrations go over; the Pod network if absent. */
+  /** A NetworkAttachmentDefinition for migrations; the Pod network if absent. */
   network?: string;
-  /** A node with this taint is left. */
+  /** VMIs leave a node with this taint. */
   nodeDrainTaintKey?: string;
   /** 5 if absent. */
   parallelMigrationsPerCluster?: number;
   /** 2 if absent. */
   parallelOutboundMigrationsPerNode?: number;
-  /** Seconds without any data carried over before a migration is given up; 150 if absent. */
+  /** Seconds without progress before a migration is aborted; 150 if absent. */
   progressTimeout?: number;
-  /** Lets QEMU migrate what it thinks unsafe. */
+  /** Allows migrations that QEMU considers unsafe. */
   unsafeMigrationOverride?: boolean;
   /** Seconds to wait for utility volumes to be detached; 150 if absent. */
   utilityVolumesTimeout?: number;

@@ -14,21 +14,23 @@ import {
 
 /** When a migration counts as stalled. */
 export interface StallDetectorOptions {
-  /** Multiple of the completion timeout that a forced last step may use up; `2` if absent. */
+  /** Multiple of the completion timeout that a forced last step may use; `2` if absent. */
   completionTimeoutFactor?: string;
-  /** Weight of the newest sample in the average bandwidth, above 0 and up to 1; `0.4` if absent. */
+  /** Weight of the newest sample in the average bandwidth, greater than 0 and at most 1; `0.4` if absent. */
   ewmaAlpha?: string;
-  /** By how much patience shrinks each time the aim is lowered; `0.5` if absent. */
+  /** By how much patience shrinks each time the target is lowered; `0.5` if absent. */
   patienceWindowDecayFactor?: string;
-  /** Standing still may take so many times the allowed downtime and is still tried; `1.5` if absent. */
+  /** How many times the allowed downtime the expected downtime may be; `1.5` if absent. */
   precopyPossibleFactor?: string;
-  /** Waits to act until little data remains, compared with the best so far; on if absent. */
+  /** Waits until little data remains, compared with the best so far; on if absent. */
   searchLocalMinima?: boolean;
-  /** Per cent by which the remaining data must fall below the best so far to count as progress; 4 if absent. */
+  /**
+   * Percentage by which the remaining data must fall below the best so far to count as progress; 4 if absent.
+   */
   stallMargin?: number;
-  /** Seconds over which progress is looked for; 40 if absent. */
+  /** Seconds over which progress is measured; 40 if absent. */
   stallProgressTimeout?: number;
-  /** Seconds that the last step may take before the migration is given up; 60 if absent. */
+  /** Seconds that the last step may take before the migration is aborted; 60 if absent. */
   switchoverTimeout?: number;
 }
 
@@ -44,14 +46,14 @@ export const StallDetectorOptionsSchema: Schema<StallDetectorOptions> =
     switchoverTimeout: uint64,
   });
 
-/** How a migration's data are compressed. */
+/** How a migration's data is compressed. */
 export type MigrationCompression = OpenEnum<typeof MigrationCompressionValues>;
 export const MigrationCompressionValues = ["none", "zstd"] as const;
 export const MigrationCompressionSchema: Schema<MigrationCompression> = openEnum(
   MigrationCompressionValues,
 );
 
-/** Options that may change or go away. */
+/** Options that may change or be removed. */
 export interface ExperimentalMigrationOptions {
   compression?: MigrationCompression;
   stallDetector?: StallDetectorOptions;
@@ -65,14 +67,14 @@ export const ExperimentalMigrationOptionsSchema: Schema<ExperimentalMigrationOpt
 
 /** The options that a migration was started with. */
 export interface VMIMConfigurationOptions {
-  /** Slows the guest down until its memory can be carried over. */
+  /** Slows down the guest until its memory can be transferred. */
   allowAutoConverge?: boolean;
-  /** Starts the guest on the target before its memory is there. If that fails, the guest is lost. */
+  /** Starts the guest on the target before its memory has arrived. If that fails, the guest is lost. */
   allowPostCopy?: boolean;
   allowWorkloadDisruption?: boolean;
-  /** Bytes a second; 0 is without limit. */
+  /** Bytes per second; 0 means no limit. */
   bandwidthPerMigration?: QuantityInput;
-  /** Seconds a GiB until the guest is paused, post-copy begins or the migration is given up. */
+  /** Seconds per GiB until the guest is paused, post-copy begins or the migration is aborted. */
   completionTimeoutPerGiB?: number;
   disableTLS?: boolean;
   experimental?: ExperimentalMigrationOptions;
@@ -82,7 +84,7 @@ export interface VMIMConfigurationOptions {
   nodeDrainTaintKey?: string;
   parallelMigrationsPerCluster?: number;
   parallelOutboundMigrationsPerNode?: number;
-  /** Seconds without any data carried over before a migration is given up. */
+  /** Seconds without progress before a migration is aborted. */
   progressTimeout?: number;
   unsafeMigrationOverride?: boolean;
   utilityVolumesTimeout?: number;

@@ -17,7 +17,7 @@ import {
   ExperimentalMigrationOptionsSchema,
 } from "./migration-options.ts";
 
-/** Labels of instances and of their namespaces; all must match. */
+/** Labels of VMIs and of their namespaces; all must match. */
 export interface Selectors {
   namespaceSelector?: Record<string, string>;
   virtualMachineInstanceSelector?: Record<string, string>;
@@ -28,14 +28,14 @@ export const SelectorsSchema: Schema<Selectors> = object<Selectors>({
   virtualMachineInstanceSelector: map(string),
 });
 
-/** The options, and whom they apply to. */
+/** The options, and which VMIs they apply to. */
 export interface MigrationPolicySpec {
   allowAutoConverge?: boolean;
   allowPostCopy?: boolean;
   allowWorkloadDisruption?: boolean;
-  /** Bytes a second; 0 is without limit. */
+  /** Bytes per second; 0 means no limit. */
   bandwidthPerMigration?: QuantityInput;
-  /** Seconds a GiB until the guest is paused, post-copy begins or the migration is given up. */
+  /** Seconds per GiB until the guest is paused, post-copy begins or the migration is aborted. */
   completionTimeoutPerGiB?: number;
   experimental?: ExperimentalMigrationOptions;
   maxDowntimeMs?: number;
@@ -59,7 +59,7 @@ export type MigrationPolicyStatus = Empty;
 export const MigrationPolicyStatusSchema: Schema<MigrationPolicyStatus> =
   object<MigrationPolicyStatus>({}, { nullable: true });
 
-/** Migration options for some instances only, chosen by labels. */
+/** Migration options for some VMIs only, chosen by labels. */
 export interface MigrationPolicy {
   apiVersion?: string;
   kind?: string;

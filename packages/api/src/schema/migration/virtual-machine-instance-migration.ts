@@ -27,7 +27,7 @@ export const VirtualMachineInstanceMigrationTargetSchema: Schema<VirtualMachineI
     migrationID: required(string),
   });
 
-/** Where a migration to another cluster sends the instance. */
+/** The destination of a migration to another cluster. */
 export interface VirtualMachineInstanceMigrationSource {
   /** Address of the other cluster's synchronisation controller. */
   connectURL: string;
@@ -41,7 +41,7 @@ export const VirtualMachineInstanceMigrationSourceSchema: Schema<VirtualMachineI
     migrationID: required(string),
   });
 
-/** Which migrations go first. */
+/** The priority of a migration. */
 export type MigrationPriority = OpenEnum<typeof MigrationPriorityValues>;
 export const MigrationPriorityValues = [
   "system-critical",
@@ -50,16 +50,16 @@ export const MigrationPriorityValues = [
 ] as const;
 export const MigrationPrioritySchema: Schema<MigrationPriority> = openEnum(MigrationPriorityValues);
 
-/** What is to move, and where to. */
+/** What to move, and where. */
 export interface VirtualMachineInstanceMigrationSpec {
-  /** Further labels that the target node must have; the VMI's own win over the same key here. */
+  /** Additional labels that the target node must have; the VMI's own take precedence. */
   addedNodeSelector?: Record<string, string>;
   priority?: MigrationPriority;
-  /** Takes an instance in, from another cluster. */
+  /** Receives a VMI from another cluster. */
   receive?: VirtualMachineInstanceMigrationTarget;
-  /** Moves the instance out, to another cluster. */
+  /** Sends the VMI to another cluster. */
   sendTo?: VirtualMachineInstanceMigrationSource;
-  /** The instance that moves, in the same namespace. */
+  /** The VMI to move, in the same namespace. */
   vmiName?: string;
 }
 
@@ -72,7 +72,7 @@ export const VirtualMachineInstanceMigrationSpecSchema: Schema<VirtualMachineIns
     vmiName: string,
   });
 
-/** What a migration's condition is about. */
+/** The type of a migration's condition. */
 export type VirtualMachineInstanceMigrationConditionType = OpenEnum<
   typeof VirtualMachineInstanceMigrationConditionTypeValues
 >;
@@ -88,12 +88,12 @@ export const VirtualMachineInstanceMigrationConditionTypeSchema: Schema<VirtualM
 
 /** One observation about the migration. */
 export interface VirtualMachineInstanceMigrationCondition {
-  /** When the condition was last looked at; not kept up to date by every controller. */
+  /** When the condition was last checked; not every controller keeps it up to date. */
   lastProbeTime?: Time | null;
   /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
-  /** One word, for programs. */
+  /** One word for programs. */
   reason?: string;
   /** `True`, `False` or `Unknown`. */
   status: string;
@@ -110,7 +110,7 @@ export const VirtualMachineInstanceMigrationConditionSchema: Schema<VirtualMachi
     type: required(VirtualMachineInstanceMigrationConditionTypeSchema),
   });
 
-/** Where a migration is in its life. */
+/** The phase of a migration. */
 export type VirtualMachineInstanceMigrationPhase = OpenEnum<
   typeof VirtualMachineInstanceMigrationPhaseValues
 >;
@@ -141,7 +141,7 @@ export const VirtualMachineInstanceMigrationPhaseTransitionTimestampSchema: Sche
     phaseTransitionTimestamp: TimeSchema,
   });
 
-/** How far the migration is. */
+/** The progress of the migration. */
 export interface VirtualMachineInstanceMigrationStatus {
   conditions?: VirtualMachineInstanceMigrationCondition[];
   migrationState?: VirtualMachineInstanceMigrationState;
@@ -162,7 +162,7 @@ export const VirtualMachineInstanceMigrationStatusSchema: Schema<VirtualMachineI
     synchronizationAddresses: array(string, { listType: "atomic" }),
   });
 
-/** A request to move an instance to another node, and its progress. */
+/** A request to move a VMI to another node, and its progress. */
 export interface VirtualMachineInstanceMigration {
   apiVersion?: string;
   kind?: string;

@@ -29,13 +29,13 @@ import {
 const sortPolicies = ["AscendingOrder", "DescendingOrder", "Newest", "Oldest", "Random"] as const;
 const statePreservations = ["Disabled", "Offline", "Online"] as const;
 
-/** Which VMs are picked; they match both where both are set. */
+/** Which VMs to pick; if both are set, VMs must match both. */
 interface Selectors {
   labelSelector?: LabelSelector;
   nodeSelectorRequirementMatcher?: NodeSelectorRequirement[];
 }
 
-/** In which order VMs are picked, for scaling in and for updates. */
+/** The order in which VMs are picked for scaling in and for updates. */
 interface SelectionPolicy {
   selectors?: Selectors;
   sortPolicy?: OpenEnum<typeof sortPolicies>;
@@ -49,7 +49,7 @@ const SelectionPolicySchema: Schema<SelectionPolicy> = object<SelectionPolicy>({
   sortPolicy: withRules(openEnum(sortPolicies), { closed: true }),
 });
 
-/** What becomes of the volumes of a VM that goes. */
+/** What happens to the volumes of a deleted VM. */
 interface Preserving {
   statePreservation?: OpenEnum<typeof statePreservations>;
 }
@@ -58,12 +58,12 @@ const preserving = {
   statePreservation: withRules(openEnum(statePreservations), { closed: true }),
 };
 
-/** A picking of VMs, and what becomes of their volumes. */
+/** How to pick VMs, and what happens to their volumes. */
 interface ProactiveScaleIn extends Preserving {
   selectionPolicy?: SelectionPolicy;
 }
 
-/** What happens when there are too many; one of them is set. */
+/** What happens to surplus VMs; one of them is set. */
 interface ScaleInStrategy {
   opportunistic?: Preserving;
   proactive?: ProactiveScaleIn;
@@ -76,7 +76,7 @@ const ScaleInStrategySchema: Schema<ScaleInStrategy> = object<ScaleInStrategy>({
   unmanaged: object<Empty>({}),
 });
 
-/** A picking of VMs. */
+/** How to pick VMs. */
 interface ProactiveUpdate {
   selectionPolicy?: SelectionPolicy;
 }
@@ -102,25 +102,25 @@ interface Autohealing {
   startUpFailureThreshold?: number;
 }
 
-/** What the VMs of a pool do not share: they get config maps and Secrets of their own, by their number. */
+/** What the VMs of a pool do not share: they get their own ConfigMaps and Secrets, by number. */
 interface NameGeneration {
   appendIndexToConfigMapRefs?: boolean;
   appendIndexToSecretRefs?: boolean;
 }
 
-/** From which VMs are made. */
+/** The template for VMs. */
 interface VirtualMachineTemplate {
   metadata?: ObjectMeta;
   spec?: VirtualMachineSpec;
 }
 
-/** How many, of what, and how they come and go. */
+/** How many VMs, from which template, and how they are replaced. */
 export interface VirtualMachinePoolSpec {
   autohealing?: Autohealing;
-  /** How many VMs may be unavailable during an update, as a number or in percent; all if absent. */
+  /** How many VMs may be unavailable during an update, as a number or a percentage; all if absent. */
   maxUnavailable?: IntOrString;
   nameGeneration?: NameGeneration;
-  /** Nothing is created or deleted for the time being. */
+  /** Nothing is created or deleted while this is set. */
   paused?: boolean;
   /** 1 if absent. */
   replicas?: number;
@@ -155,13 +155,13 @@ const VirtualMachinePoolSpecSchema: Schema<VirtualMachinePoolSpec> = object<Virt
   },
 );
 
-/** Keeps a number of VMs that are made from one template and numbered. */
+/** Maintains a number of numbered VMs that are created from one template. */
 export interface VirtualMachinePool {
   apiVersion?: string;
   kind?: string;
   metadata?: ObjectMeta;
   spec: VirtualMachinePoolSpec;
-  /** As of a replica set. */
+  /** As in a replica set. */
   status?: VirtualMachineInstanceReplicaSetStatus;
 }
 

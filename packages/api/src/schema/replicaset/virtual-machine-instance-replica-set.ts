@@ -18,9 +18,9 @@ import {
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
-/** How many, and of what. */
+/** How many VMIs, and from which template. */
 export interface VirtualMachineInstanceReplicaSetSpec {
-  /** Nothing is created or deleted for the time being. */
+  /** Nothing is created or deleted while this is set. */
   paused?: boolean;
   /** 1 if absent. */
   replicas?: number;
@@ -36,7 +36,7 @@ export const VirtualMachineInstanceReplicaSetSpecSchema: Schema<VirtualMachineIn
     template: required(VirtualMachineInstanceTemplateSpecSchema),
   });
 
-/** What a replica set's condition is about. */
+/** The type of a replica set's condition. */
 export type VirtualMachineInstanceReplicaSetConditionType = OpenEnum<
   typeof VirtualMachineInstanceReplicaSetConditionTypeValues
 >;
@@ -49,12 +49,12 @@ export const VirtualMachineInstanceReplicaSetConditionTypeSchema: Schema<Virtual
 
 /** One observation about the set. */
 export interface VirtualMachineInstanceReplicaSetCondition {
-  /** When the condition was last looked at; not kept up to date by every controller. */
+  /** When the condition was last checked; not every controller keeps it up to date. */
   lastProbeTime?: Time | null;
   /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
-  /** One word, for programs. */
+  /** One word for programs. */
   reason?: string;
   /** `True`, `False` or `Unknown`. */
   status: string;
@@ -71,7 +71,7 @@ export const VirtualMachineInstanceReplicaSetConditionSchema: Schema<VirtualMach
     type: required(VirtualMachineInstanceReplicaSetConditionTypeSchema),
   });
 
-/** How many there are. */
+/** The present number. */
 export interface VirtualMachineInstanceReplicaSetStatus {
   conditions?: VirtualMachineInstanceReplicaSetCondition[];
   /** The selector as text, for the scale subresource. */
@@ -91,7 +91,7 @@ export const VirtualMachineInstanceReplicaSetStatusSchema: Schema<VirtualMachine
     { nullable: true },
   );
 
-/** Keeps a number of like instances running. */
+/** Keeps a number of equal VMIs running. */
 export interface VirtualMachineInstanceReplicaSet {
   apiVersion?: string;
   kind?: string;

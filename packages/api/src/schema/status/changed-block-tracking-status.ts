@@ -26,7 +26,7 @@ export const BackupVolumeInfoSchema: Schema<BackupVolumeInfo> = object<BackupVol
   volumeName: required(string),
 });
 
-/** The backup that runs, or the last one. */
+/** The running or last backup. */
 export interface VirtualMachineInstanceBackupStatus {
   backupMsg?: string;
   backupName?: string;
@@ -70,7 +70,7 @@ export const ChangedBlockTrackingStateSchema: Schema<ChangedBlockTrackingState> 
 
 /** Whether changed blocks are recorded, for incremental backups. */
 export interface ChangedBlockTrackingStatus {
-  /** The backup that runs, or the last one. */
+  /** The running or last backup. */
   backupStatus?: VirtualMachineInstanceBackupStatus;
   state: ChangedBlockTrackingState;
 }

@@ -20,7 +20,7 @@ export const KernelInfoSchema: Schema<KernelInfo> = object<KernelInfo>({
   checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
-/** What was booted by a direct kernel boot. */
+/** What a direct kernel boot used. */
 export interface KernelBootStatus {
   initrdInfo?: InitrdInfo;
   kernelInfo?: KernelInfo;

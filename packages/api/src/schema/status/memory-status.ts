@@ -3,13 +3,13 @@ import { object, type Schema } from "../schema.ts";
 
 /** The guest's memory, which can change while it runs. */
 export interface MemoryStatus {
-  /** What the guest was started with. */
+  /** The amount at the start. */
   guestAtBoot?: QuantityInput;
-  /** What it has now. */
+  /** The present amount. */
   guestCurrent?: QuantityInput;
-  /** What it was asked to take, and may not have taken yet. */
+  /** The requested amount, which the guest may not have applied yet. */
   guestRequested?: QuantityInput;
-  /** What the hypervisor needs besides. */
+  /** The additional memory of the hypervisor. */
   memoryOverhead?: QuantityInput;
 }
 

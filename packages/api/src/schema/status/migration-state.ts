@@ -17,7 +17,7 @@ import {
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
-/** What the source side of a migration tells the target. */
+/** What the source of a migration tells the target. */
 export interface VirtualMachineInstanceMigrationSourceState {
   domainName?: string;
   domainNamespace?: string;
@@ -27,7 +27,7 @@ export interface VirtualMachineInstanceMigrationSourceState {
   persistentStatePVCName?: string;
   pod?: string;
   selinuxContext?: string;
-  /** Where the two clusters' controllers meet. */
+  /** The address where the two clusters' controllers synchronise. */
   syncAddress?: string;
   virtualMachineInstanceUID?: string;
 }
@@ -46,10 +46,10 @@ export const VirtualMachineInstanceMigrationSourceStateSchema: Schema<VirtualMac
     virtualMachineInstanceUID: string,
   });
 
-/** What the target side of a migration tells the source. */
+/** What the target of a migration tells the source. */
 export interface VirtualMachineInstanceMigrationTargetState {
   attachmentPodUID?: string;
-  /** Processors of the node that the guest is pinned to. */
+  /** CPUs of the node that the guest is pinned to. */
   cpuSet?: number[];
   directMigrationNodePorts?: Record<string, number>;
   domainDetected?: boolean;
@@ -59,12 +59,12 @@ export interface VirtualMachineInstanceMigrationTargetState {
   migrationUID?: string;
   node?: string;
   nodeAddress?: string;
-  /** With dedicated processors: the node's NUMA topology, as JSON. */
+  /** With dedicated CPUs: the node's NUMA topology, as JSON. */
   nodeTopology?: string;
   persistentStatePVCName?: string;
   pod?: string;
   selinuxContext?: string;
-  /** Where the two clusters' controllers meet. */
+  /** The address where the two clusters' controllers synchronise. */
   syncAddress?: string;
   virtualMachineInstanceUID?: string;
 }
@@ -89,40 +89,40 @@ export const VirtualMachineInstanceMigrationTargetStateSchema: Schema<VirtualMac
     virtualMachineInstanceUID: string,
   });
 
-/** How far the cancellation of a migration has come. */
+/** The progress of cancelling a migration. */
 export type MigrationAbortStatus = OpenEnum<typeof MigrationAbortStatusValues>;
 export const MigrationAbortStatusValues = ["Succeeded", "Failed", "Aborting"] as const;
 export const MigrationAbortStatusSchema: Schema<MigrationAbortStatus> = openEnum(
   MigrationAbortStatusValues,
 );
 
-/** Whether a migration used the Pod's network or one of its own. */
+/** Whether a migration used the Pod network or a dedicated one. */
 export type MigrationNetworkType = OpenEnum<typeof MigrationNetworkTypeValues>;
 export const MigrationNetworkTypeValues = ["Pod", "Migration"] as const;
 export const MigrationNetworkTypeSchema: Schema<MigrationNetworkType> = openEnum(
   MigrationNetworkTypeValues,
 );
 
-/** How memory is carried over at the moment. */
+/** How memory is being transferred. */
 export type MigrationMode = OpenEnum<typeof MigrationModeValues>;
 export const MigrationModeValues = ["PreCopy", "PostCopy", "Paused"] as const;
 export const MigrationModeSchema: Schema<MigrationMode> = openEnum(MigrationModeValues);
 
-/** The live migration that runs, or the last one. */
+/** The running or last live migration. */
 export interface VirtualMachineInstanceMigrationState {
-  /** Someone asked for the migration to stop. */
+  /** Whether somebody asked to stop the migration. */
   abortRequested?: boolean;
   abortStatus?: MigrationAbortStatus;
-  /** It is over, well or not. */
+  /** Whether it has ended, successfully or not. */
   completed?: boolean;
   endTimestamp?: Time;
-  /** It is over and did not succeed. */
+  /** Whether it has ended without success. */
   failed?: boolean;
   failureReason?: string;
   migrationConfiguration?: VMIMConfigurationOptions;
   migrationNetworkType?: MigrationNetworkType;
   migrationPolicyName?: string;
-  /** Of the migration object. */
+  /** UID of the migration object. */
   migrationUid?: string;
   mode?: MigrationMode;
   sourceNode?: string;
@@ -130,20 +130,20 @@ export interface VirtualMachineInstanceMigrationState {
   sourcePod?: string;
   sourceState?: VirtualMachineInstanceMigrationSourceState;
   startTimestamp?: Time;
-  /** The Pod that attaches plugged-in volumes on the target. */
+  /** The Pod that attaches hotplugged volumes on the target. */
   targetAttachmentPodUID?: string;
-  /** Processors of the target node that the guest is pinned to. */
+  /** CPUs of the target node that the guest is pinned to. */
   targetCPUSet?: number[];
-  /** Ports on the target node, and the ports of the guest's side that they lead to. */
+  /** Ports on the target node, and the ports on the guest's side that they lead to. */
   targetDirectMigrationNodePorts?: Record<string, number>;
   targetMemoryOverhead?: QuantityInput;
   targetNode?: string;
   targetNodeAddress?: string;
-  /** The target node has seen the domain start. */
+  /** Whether the target node has seen the domain start. */
   targetNodeDomainDetected?: boolean;
   /** When the guest was seen running on the target. */
   targetNodeDomainReadyTimestamp?: Time;
-  /** With dedicated processors: the target node's NUMA topology, as JSON. */
+  /** With dedicated CPUs: the target node's NUMA topology, as JSON. */
   targetNodeTopology?: string;
   targetPersistentStatePVCName?: string;
   targetPod?: string;

@@ -2,18 +2,18 @@ import { array, int32, object, type Schema, string } from "../schema.ts";
 
 /** A network interface as seen by the node and from inside the guest. */
 export interface VirtualMachineInstanceNetworkInterface {
-  /** Who knows of it: `domain`, `guest-agent`, `multus-status`; several are joined by commas. */
+  /** Who reported it: `domain`, `guest-agent`, `multus-status`; several are joined by commas. */
   infoSource?: string;
-  /** In the guest. */
+  /** The name in the guest. */
   interfaceName?: string;
   /** The first of `ipAddresses`. */
   ipAddress?: string;
   ipAddresses?: string[];
   linkState?: string;
   mac?: string;
-  /** Of the network in the spec. */
+  /** The network's name in the spec. */
   name?: string;
-  /** In the Pod. */
+  /** The name in the Pod. */
   podInterfaceName?: string;
   queueCount?: number;
 }

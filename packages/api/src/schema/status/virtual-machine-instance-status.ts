@@ -41,7 +41,7 @@ import {
   VolumeStatusSchema,
 } from "./volume-status.ts";
 
-/** What an instance's condition is about. */
+/** The type of a VMI's condition. */
 export type VirtualMachineInstanceConditionType = OpenEnum<
   typeof VirtualMachineInstanceConditionTypeValues
 >;
@@ -67,14 +67,14 @@ export const VirtualMachineInstanceConditionTypeValues = [
 export const VirtualMachineInstanceConditionTypeSchema: Schema<VirtualMachineInstanceConditionType> =
   openEnum(VirtualMachineInstanceConditionTypeValues);
 
-/** One observation about the instance. */
+/** One observation about the VMI. */
 export interface VirtualMachineInstanceCondition {
-  /** When the condition was last looked at; not kept up to date by every controller. */
+  /** When the condition was last checked; not every controller keeps it up to date. */
   lastProbeTime?: Time | null;
   /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
-  /** One word, for programs. */
+  /** One word for programs. */
   reason?: string;
   /** `True`, `False` or `Unknown`. */
   status: string;
@@ -91,7 +91,7 @@ export const VirtualMachineInstanceConditionSchema: Schema<VirtualMachineInstanc
     type: required(VirtualMachineInstanceConditionTypeSchema),
   });
 
-/** Where an instance is in its life. */
+/** The phase of a VMI. */
 export type VirtualMachineInstancePhase = OpenEnum<typeof VirtualMachineInstancePhaseValues>;
 export const VirtualMachineInstancePhaseValues = [
   "Pending",
@@ -119,9 +119,9 @@ export const VirtualMachineInstancePhaseTransitionTimestampSchema: Schema<Virtua
     phaseTransitionTimestamp: TimeSchema,
   });
 
-/** What the scheduler must know of the node's processors. */
+/** What the scheduler must know about the node's CPUs. */
 export interface TopologyHints {
-  /** Of the node's time stamp counter, in hertz. */
+  /** Frequency of the node's TSC, in hertz. */
   tscFrequency?: number;
 }
 
@@ -129,7 +129,7 @@ export const TopologyHintsSchema: Schema<TopologyHints> = object<TopologyHints>(
   tscFrequency: int64,
 });
 
-/** Whether disks are copied too. */
+/** Whether disks are copied, too. */
 export type VirtualMachineInstanceMigrationMethod = OpenEnum<
   typeof VirtualMachineInstanceMigrationMethodValues
 >;
@@ -140,7 +140,7 @@ export const VirtualMachineInstanceMigrationMethodValues = [
 export const VirtualMachineInstanceMigrationMethodSchema: Schema<VirtualMachineInstanceMigrationMethod> =
   openEnum(VirtualMachineInstanceMigrationMethodValues);
 
-/** What the two sides of a migration speak over. */
+/** The transport between the two sides of a migration. */
 export type VirtualMachineInstanceMigrationTransport = OpenEnum<
   typeof VirtualMachineInstanceMigrationTransportValues
 >;
@@ -148,24 +148,24 @@ export const VirtualMachineInstanceMigrationTransportValues = ["Unix"] as const;
 export const VirtualMachineInstanceMigrationTransportSchema: Schema<VirtualMachineInstanceMigrationTransport> =
   openEnum(VirtualMachineInstanceMigrationTransportValues);
 
-/** How safe a Pod is from eviction. */
+/** The QoS class of the Pod, which decides when it is evicted. */
 export type PodQOSClass = OpenEnum<typeof PodQOSClassValues>;
 export const PodQOSClassValues = ["BestEffort", "Burstable", "Guaranteed"] as const;
 export const PodQOSClassSchema: Schema<PodQOSClass> = openEnum(PodQOSClassValues);
 
-/** What is known of the running guest. */
+/** What is known about the running guest. */
 export interface VirtualMachineInstanceStatus {
-  /** The number by which the host reaches the guest's sockets. */
+  /** The context ID (CID) with which the host reaches the guest over VSOCK. */
   VSOCKCID?: number;
-  /** Pods that may run the guest, by their UID, and their nodes. More than one while it migrates. */
+  /** Pods that may run the guest, by UID, and their nodes. More than one during a migration. */
   activePods?: Record<string, string>;
   changedBlockTracking?: ChangedBlockTrackingStatus;
   conditions?: VirtualMachineInstanceCondition[];
-  /** What the guest has now, plugged-in sockets included. */
+  /** The present topology, including hotplugged sockets. */
   currentCPUTopology?: CPUTopology;
-  /** The node that the instance has to leave. */
+  /** The node that the VMI has to leave. */
   evacuationNodeName?: string;
-  /** `frozen` once a freeze was asked for; says nothing of whether the guest did freeze. */
+  /** `frozen` once a freeze was requested; does not say whether the guest froze. */
   fsFreezeStatus?: string;
   guestOSInfo?: VirtualMachineInstanceGuestOSInfo;
   interfaces?: VirtualMachineInstanceNetworkInterface[];
@@ -182,14 +182,14 @@ export interface VirtualMachineInstanceStatus {
   phase?: VirtualMachineInstancePhase;
   phaseTransitionTimestamps?: VirtualMachineInstancePhaseTransitionTimestamp[];
   qosClass?: PodQOSClass;
-  /** One word on why the phase is what it is. */
+  /** One word on why the VMI is in its phase. */
   reason?: string;
   /** User id of the launcher. */
   runtimeUser?: number;
   /** Of the launcher. */
   selinuxContext?: string;
   topologyHints?: TopologyHints;
-  /** The recorded spec of the VM that this instance was made from. */
+  /** The stored spec of the VM that this VMI was created from. */
   virtualMachineRevisionName?: string;
   volumeStatus?: VolumeStatus[];
 }

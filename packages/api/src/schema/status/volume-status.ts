@@ -40,7 +40,7 @@ export const HotplugVolumeStatusSchema: Schema<HotplugVolumeStatus> = object<Hot
   attachPodUID: string,
 });
 
-/** The memory dump that a volume holds. */
+/** The memory dump in a volume. */
 export interface DomainMemoryDumpInfo {
   claimName?: string;
   endTimestamp?: Time;
@@ -59,13 +59,13 @@ export const DomainMemoryDumpInfoSchema: Schema<DomainMemoryDumpInfo> =
 /** The claim behind a volume, as it was found. */
 export interface PersistentVolumeClaimInfo {
   accessModes?: string[];
-  /** What the claim got. */
+  /** The granted capacity. */
   capacity?: Record<string, QuantityInput>;
   claimName?: string;
-  /** Share of the file system that an image leaves free, from 0 to 1. */
+  /** Share of the file system that an image must leave free, from 0 to 1. */
   filesystemOverhead?: string;
   preallocated?: boolean;
-  /** What the claim asked for. */
+  /** The requested amount. */
   requests?: Record<string, QuantityInput>;
   volumeMode?: PersistentVolumeMode;
 }
@@ -81,7 +81,7 @@ export const PersistentVolumeClaimInfoSchema: Schema<PersistentVolumeClaimInfo> 
     volumeMode: PersistentVolumeModeSchema,
   });
 
-/** How far the attachment of a volume has come. */
+/** The progress of attaching a volume. */
 export type VolumePhase = OpenEnum<typeof VolumePhaseValues>;
 export const VolumePhaseValues = [
   "Pending",
@@ -97,7 +97,7 @@ export const VolumePhaseValues = [
 ] as const;
 export const VolumePhaseSchema: Schema<VolumePhase> = openEnum(VolumePhaseValues);
 
-/** A volume as it is attached now. */
+/** The present state of a volume. */
 export interface VolumeStatus {
   containerDiskVolume?: ContainerDiskInfo;
   hotplugVolume?: HotplugVolumeStatus;

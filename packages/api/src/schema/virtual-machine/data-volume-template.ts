@@ -2,7 +2,7 @@ import { type DataVolumeSpec, DataVolumeSpecSchema } from "../cdi/data-volume.ts
 import { type ObjectMeta, ObjectMetaSchema } from "../core/object-meta.ts";
 import { type Empty, object, required, type Schema, string } from "../schema.ts";
 
-/** Nothing; accepted so that whole DataVolumes can be pasted in. */
+/** Ignored; accepted so that whole DataVolumes can be pasted in. */
 export type DataVolumeTemplateDummyStatus = Empty;
 
 export const DataVolumeTemplateDummyStatusSchema: Schema<DataVolumeTemplateDummyStatus> =

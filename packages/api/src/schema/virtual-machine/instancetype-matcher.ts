@@ -1,13 +1,13 @@
 import { type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
 
-/** What happens where a volume names no instancetype or preference. */
+/** What happens if a volume does not name an instancetype or preference. */
 export type InferFromVolumeFailurePolicy = OpenEnum<typeof InferFromVolumeFailurePolicyValues>;
 export const InferFromVolumeFailurePolicyValues = ["Reject", "Ignore"] as const;
 export const InferFromVolumeFailurePolicySchema: Schema<InferFromVolumeFailurePolicy> = openEnum(
   InferFromVolumeFailurePolicyValues,
 );
 
-/** The instancetype that a VM takes its size from. */
+/** The instancetype that defines a VM's size. */
 export interface InstancetypeMatcher {
   /** Volume whose labels name the instancetype. */
   inferFromVolume?: string;
@@ -15,7 +15,7 @@ export interface InstancetypeMatcher {
   /** `VirtualMachineClusterInstancetype` if absent. */
   kind?: string;
   name?: string;
-  /** The recorded copy that is used; filled in by the controller. */
+  /** The stored copy in use; filled in by the controller. */
   revisionName?: string;
 }
 
@@ -27,7 +27,7 @@ export const InstancetypeMatcherSchema: Schema<InstancetypeMatcher> = object<Ins
   revisionName: string,
 });
 
-/** The preference that a VM takes its defaults from. */
+/** The preference that defines a VM's defaults. */
 export interface PreferenceMatcher {
   /** Volume whose labels name the preference. */
   inferFromVolume?: string;
@@ -35,7 +35,7 @@ export interface PreferenceMatcher {
   /** `VirtualMachineClusterPreference` if absent. */
   kind?: string;
   name?: string;
-  /** The recorded copy that is used; filled in by the controller. */
+  /** The stored copy in use; filled in by the controller. */
   revisionName?: string;
 }
 
@@ -47,7 +47,7 @@ export const PreferenceMatcherSchema: Schema<PreferenceMatcher> = object<Prefere
   revisionName: string,
 });
 
-/** A recorded copy of an instancetype or preference. */
+/** A stored copy of an instancetype or preference. */
 export interface ControllerRevisionRef {
   name?: string;
 }
@@ -57,7 +57,7 @@ export const ControllerRevisionRefSchema: Schema<ControllerRevisionRef> =
     name: string,
   });
 
-/** The instancetype or preference in use, and the revision that was recorded. */
+/** The instancetype or preference in use, and its stored revision. */
 export interface InstancetypeStatusRef {
   controllerRevisionRef?: ControllerRevisionRef;
   inferFromVolume?: string;

@@ -1,6 +1,6 @@
 import { type OpenEnum, openEnum, type Schema } from "../schema.ts";
 
-/** Whether and when a VM is started, and started again. */
+/** Whether and when a VM is started and restarted. */
 export type VirtualMachineRunStrategy = OpenEnum<typeof VirtualMachineRunStrategyValues>;
 export const VirtualMachineRunStrategyValues = [
   "Always",

@@ -31,7 +31,7 @@ import { type Time, TimeSchema } from "../time.ts";
 import { type InstancetypeStatusRef, InstancetypeStatusRefSchema } from "./instancetype-matcher.ts";
 import { type VirtualMachineRunStrategy, VirtualMachineRunStrategySchema } from "./run-strategy.ts";
 
-/** What a VM's condition is about. */
+/** The type of a VM's condition. */
 export type VirtualMachineConditionType = OpenEnum<typeof VirtualMachineConditionTypeValues>;
 export const VirtualMachineConditionTypeValues = [
   "Failure",
@@ -46,12 +46,12 @@ export const VirtualMachineConditionTypeSchema: Schema<VirtualMachineConditionTy
 
 /** One observation about the VM. */
 export interface VirtualMachineCondition {
-  /** When the condition was last looked at; not kept up to date by every controller. */
+  /** When the condition was last checked; not every controller keeps it up to date. */
   lastProbeTime?: Time | null;
   /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
-  /** One word, for programs. */
+  /** One word for programs. */
   reason?: string;
   /** `True`, `False` or `Unknown`. */
   status: string;
@@ -68,7 +68,7 @@ export const VirtualMachineConditionSchema: Schema<VirtualMachineCondition> =
     type: required(VirtualMachineConditionTypeSchema),
   });
 
-/** How far a memory dump has come. */
+/** The progress of a memory dump. */
 export type MemoryDumpPhase = OpenEnum<typeof MemoryDumpPhaseValues>;
 export const MemoryDumpPhaseValues = [
   "Associating",
@@ -80,15 +80,15 @@ export const MemoryDumpPhaseValues = [
 ] as const;
 export const MemoryDumpPhaseSchema: Schema<MemoryDumpPhase> = openEnum(MemoryDumpPhaseValues);
 
-/** A memory dump that was asked for, and its progress. */
+/** A requested memory dump, and its progress. */
 export interface VirtualMachineMemoryDumpRequest {
   claimName: string;
   endTimestamp?: Time;
-  /** Of the dump, on the claim. */
+  /** File name of the dump on the claim. */
   fileName?: string;
   message?: string;
   phase: MemoryDumpPhase;
-  /** The claim is to be let go of. */
+  /** Whether the claim should be released. */
   remove?: boolean;
   startTimestamp?: Time;
 }
@@ -107,11 +107,11 @@ export const VirtualMachineMemoryDumpRequestSchema: Schema<VirtualMachineMemoryD
     { nullable: true },
   );
 
-/** Failed starts in a row, and when the next one is tried. */
+/** Failed starts in a row, and the time of the next attempt. */
 export interface VirtualMachineStartFailure {
-  /** The delay before the next try grows with it. */
+  /** The delay before the next attempt grows with it. */
   consecutiveFailCount?: number;
-  /** So that no failure is counted twice. */
+  /** Keeps a failure from being counted twice. */
   lastFailedVMIUID?: string;
   retryAfterTimestamp?: Time;
 }
@@ -126,18 +126,18 @@ export const VirtualMachineStartFailureSchema: Schema<VirtualMachineStartFailure
     { nullable: true },
   );
 
-/** What was asked for. */
+/** The requested action. */
 export type StateChangeRequestAction = OpenEnum<typeof StateChangeRequestActionValues>;
 export const StateChangeRequestActionValues = ["Start", "Stop"] as const;
 export const StateChangeRequestActionSchema: Schema<StateChangeRequestAction> = openEnum(
   StateChangeRequestActionValues,
 );
 
-/** A start or stop that was asked for and not yet carried out. */
+/** A requested start or stop that has not been carried out yet. */
 export interface VirtualMachineStateChangeRequest {
   action: StateChangeRequestAction;
   data?: Record<string, string>;
-  /** The instance that is to be stopped. */
+  /** The VMI to stop. */
   uid?: string;
 }
 
@@ -148,7 +148,7 @@ export const VirtualMachineStateChangeRequestSchema: Schema<VirtualMachineStateC
     uid: string,
   });
 
-/** A volume that was asked to be attached or detached; one of the two is set. */
+/** A volume to attach or detach; one of the two is set. */
 export interface VirtualMachineVolumeRequest {
   addVolumeOptions?: AddVolumeOptions;
   removeVolumeOptions?: RemoveVolumeOptions;
@@ -218,25 +218,25 @@ export const VirtualMachinePrintableStatusSchema: Schema<VirtualMachinePrintable
   VirtualMachinePrintableStatusValues,
 );
 
-/** What is known of the VM. */
+/** What is known about the VM. */
 export interface VirtualMachineStatus {
   changedBlockTracking?: ChangedBlockTrackingStatus;
   conditions?: VirtualMachineCondition[];
-  /** The instance exists. */
+  /** Whether the VMI exists. */
   created?: boolean;
-  /** Generation that the running instance should be made from. */
+  /** Generation that the running VMI should have been created from. */
   desiredGeneration?: number;
   instancetypeRef?: InstancetypeStatusRef;
   memoryDumpRequest?: VirtualMachineMemoryDumpRequest;
-  /** Generation that the running instance was made from. */
+  /** Generation that the running VMI was created from. */
   observedGeneration?: number;
   preferenceRef?: InstancetypeStatusRef;
   printableStatus?: VirtualMachinePrintableStatus;
-  /** The instance runs and its probes pass. */
+  /** Whether the VMI runs and its probes pass. */
   ready?: boolean;
   /** Name of the restore that keeps the VM stopped. */
   restoreInProgress?: string;
-  /** The strategy that was last acted on. */
+  /** The last run strategy that was acted on. */
   runStrategy?: VirtualMachineRunStrategy;
   /** Name of the snapshot being taken. */
   snapshotInProgress?: string;

@@ -56,7 +56,7 @@ export const VirtualMachineSpecSchema: Schema<VirtualMachineSpec> = object<Virtu
   updateVolumesStrategy: UpdateVolumesStrategySchema,
 });
 
-/** A virtual machine that is kept: it can be stopped and started again. */
+/** A VM: it can be stopped and started again. */
 export interface VirtualMachine {
   apiVersion?: string;
   kind?: string;

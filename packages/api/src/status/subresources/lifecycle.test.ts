@@ -17,7 +17,7 @@ const vmi = (phase: string, spec: object = {}): VirtualMachineInstance => ({
   spec: { domain: { devices: {} }, ...spec },
   status: { phase },
 });
-/** What is asked of the controller, or the new strategy, or the refusal's code. */
+/** What is requested from the controller, the new strategy, or the refusal's code. */
 function brief(outcome: SubresourceOutcome): unknown {
   if (outcome.kind === "refused") return outcome.code;
   return outcome.writes.map((write) => {
@@ -84,14 +84,14 @@ test.each([
   );
 });
 
-test("a halted VM is started paused by a request, and the body says so", () => {
+test("a halted VM is started paused by a request, as the body says", () => {
   const outcome = planStart(vm("Halted"), undefined, { paused: true });
   expect(outcome).toMatchObject({
     writes: [{ patch: [{ value: { stateChangeRequests: [{ data: { paused: "true" } }] } }] }],
   });
 });
 
-test("a VM that is being halted can be hurried, never slowed, and a refusal writes nothing", () => {
+test("halting a VM can be sped up but never slowed down, and a refusal writes nothing", () => {
   const halting = vmi("Running", { terminationGracePeriodSeconds: 30 });
   const grace = "/spec/terminationGracePeriodSeconds";
   expect(brief(planStop(vm("Halted"), halting, { gracePeriod: 5 }))).toEqual([
@@ -105,7 +105,7 @@ test("a VM that is being halted can be hurried, never slowed, and a refusal writ
   ]);
 });
 
-test("a forced restart leaves the guest one second; other grace periods are refused", () => {
+test("a forced restart gives the guest one second; other grace periods are refused", () => {
   expect(brief(planRestart(vm("Always"), vmi("Running"), { gracePeriodSeconds: 0 }))).toEqual([
     "/spec/terminationGracePeriodSeconds=1",
     "Stop+Start",
@@ -114,7 +114,7 @@ test("a forced restart leaves the guest one second; other grace periods are refu
   expect(brief(planRestart(vm(), vmi("Running"), { gracePeriodSeconds: -1 }))).toBe(400);
 });
 
-test("while something is asked for, only a stop can be asked for, and it replaces all", () => {
+test("while a request is pending, only a stop is accepted, and it replaces all others", () => {
   const waiting = vm("Manual", { stateChangeRequests: [{ action: "Start" }] });
   expect(brief(planStart(waiting, undefined))).toBe(500);
   expect(brief(planRestart(waiting, vmi("Running")))).toBe(500);
@@ -123,7 +123,7 @@ test("while something is asked for, only a stop can be asked for, and it replace
   });
 });
 
-test("a person's start or stop ends the record of failed starts", () => {
+test("a person's start or stop clears the record of failed starts", () => {
   const failing = vm("Manual", { startFailure: { consecutiveFailCount: 3 } });
   expect(planStart(failing, undefined)).toMatchObject({
     writes: [
@@ -138,7 +138,7 @@ test("a person's start or stop ends the record of failed starts", () => {
   });
 });
 
-test("volumes that do not belong together forbid a start and a restart", () => {
+test("inconsistent volumes prevent a start and a restart", () => {
   const recovery = vm("Manual", {
     conditions: [{ type: "ManualRecoveryRequired", status: "True" }],
   });
@@ -147,13 +147,13 @@ test("volumes that do not belong together forbid a start and a restart", () => {
   expect(brief(planRestart(changing, vmi("Running")))).toBe(409);
 });
 
-test("a VM that contradicts itself is refused by all of them", () => {
+test("all of them refuse a VM that contradicts itself", () => {
   const odd = { ...vm(), spec: { ...vm().spec, running: true } };
   for (const plan of [planStart, planStop, planRestart])
     expect(brief(plan(odd, undefined))).toBe(500);
 });
 
-test("a dry run is marked on every write", () => {
+test("every write of a dry run is marked", () => {
   expect(planStop(vm("Always"), vmi("Running"), { gracePeriod: 1, dryRun: ["All"] })).toMatchObject(
     {
       writes: [{ dryRun: true }, { dryRun: true }],
@@ -161,7 +161,7 @@ test("a dry run is marked on every write", () => {
   );
 });
 
-test("a migration needs a VMI that runs", () => {
+test("a migration needs a running VMI", () => {
   expect(planMigrate(vm(), vmi("Running"), { addedNodeSelector: { a: "b" } })).toMatchObject({
     writes: [
       { kind: "create", object: { spec: { vmiName: "web", addedNodeSelector: { a: "b" } } } },
@@ -179,14 +179,14 @@ test.each([
   ["no claim", vm(), {}, "Running", 400],
   ["another dump", dumps("Completed"), {}, "Running", 202],
   ["another claim", dumps("Completed"), { claimName: "d" }, "Running", 409],
-  ["one that is busy", dumps("InProgress"), {}, "Running", 409],
-  ["one that goes", dumps("Dissociating"), {}, "Running", 409],
-  ["a guest that does not run", vm(), { claimName: "c" }, "Scheduled", 409],
+  ["while one is in progress", dumps("InProgress"), {}, "Running", 409],
+  ["while one is being removed", dumps("Dissociating"), {}, "Running", 409],
+  ["a guest that is not running", vm(), { claimName: "c" }, "Scheduled", 409],
 ])("memory dump, %s", (_, subject, options, phase, code) => {
   expect(planMemoryDump(subject, vmi(phase), options).code).toBe(code);
 });
 
-test("a claim is let go once", () => {
+test("a claim is released once", () => {
   expect(planRemoveMemoryDump(dumps("Completed")).code).toBe(202);
   expect(planRemoveMemoryDump(dumps("Completed", { remove: true })).code).toBe(409);
   expect(planRemoveMemoryDump(vm()).code).toBe(409);

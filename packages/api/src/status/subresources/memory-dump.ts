@@ -16,7 +16,7 @@ import { nameOf } from "./state-change.ts";
 
 /**
  * `memorydump`: dumps the guest's memory to a claim. A VM has one such claim at a time. The caller must check
- * whether the claim can be written to and is large enough.
+ * whether the claim is writable and large enough.
  */
 export function planMemoryDump(
   vm: VirtualMachine,
@@ -35,7 +35,7 @@ export function planMemoryDump(
   return accepted([write(vm, { claimName, phase: "Associating" })]);
 }
 
-/** The claim that takes the dump: the one that is asked for, or the one that took the last. */
+/** The claim for the dump: the requested one, or that of the last dump. */
 export function memoryDumpTarget(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
@@ -44,9 +44,9 @@ export function memoryDumpTarget(
   const present = memoryDumpRequestOf(vm);
   const associated = text(present?.claimName);
   const claimName = text(options.claimName) || associated;
-  if (!claimName) return badRequest("claimName is missing: say where the dump goes");
+  if (!claimName) return badRequest("claimName is missing; name the claim for the dump");
   if (present && claimName !== associated) {
-    const why = `"${associated}" takes its dumps; remove it before using "${claimName}"`;
+    const why = `"${associated}" already takes its dumps; remove it before using "${claimName}"`;
     return conflict("virtualmachine", nameOf(vm), why);
   }
   if (!vmi) return notFound("virtualmachineinstance", nameOf(vm));
@@ -59,7 +59,7 @@ export function memoryDumpTarget(
 export function planRemoveMemoryDump(vm: VirtualMachine): SubresourceOutcome {
   const present = memoryDumpRequestOf(vm);
   const refuse = (why: string): SubresourceOutcome => conflict("virtualmachine", nameOf(vm), why);
-  if (!present) return refuse("no claim takes its memory dumps");
+  if (!present) return refuse("it has no claim for memory dumps");
   if (present.remove) return refuse(`"${text(present.claimName)}" is being removed`);
   const claimName = text(present.claimName);
   return accepted([write(vm, { claimName, phase: "Dissociating", remove: true })]);

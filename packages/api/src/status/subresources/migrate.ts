@@ -8,7 +8,7 @@ import { type DryRunOptions, dryRun, nameOf } from "./state-change.ts";
 
 /** Body of `migrate`. */
 export interface MigrateOptions extends DryRunOptions {
-  /** Labels that the target node must have besides those that the VMI asks for. */
+  /** Labels that the target node must have in addition to those that the VMI requires. */
   readonly addedNodeSelector?: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +25,7 @@ export function planMigrate(
     return conflict(
       "virtualmachine",
       name,
-      `its VMI is in phase ${quote(phaseOf(vmi))}; only a running one can move`,
+      `its VMI is in phase ${quote(phaseOf(vmi))}; only a running VMI can migrate`,
     );
   const { addedNodeSelector } = options;
   const object = {

@@ -16,11 +16,11 @@ export interface Refusal {
   readonly code: number;
   readonly reason: RefusalReason;
   readonly message: string;
-  /** The object that is the reason. */
+  /** The object concerned. */
   readonly details?: { readonly kind: string; readonly name: string };
 }
 
-/** Reasons of Kubernetes, as a `Status` names them. */
+/** Kubernetes' reasons in a `Status`. */
 export type RefusalReason =
   | "BadRequest"
   | "Conflict"
@@ -44,7 +44,7 @@ export function accepted(writes: readonly Write[]): Accepted {
   return { kind: "accepted", code: 202, writes };
 }
 
-/** The object is in a state in which this cannot be done. */
+/** The state of the object does not allow this. */
 export function conflict(owner: SubresourceOwner, name: string, why: string): Refusal {
   const message = `${owner} "${name}" cannot do this now: ${why}`;
   return {
@@ -56,9 +56,9 @@ export function conflict(owner: SubresourceOwner, name: string, why: string): Re
   };
 }
 
-/** There is no such object. */
+/** The object does not exist. */
 export function notFound(owner: SubresourceOwner, name: string): Refusal {
-  const message = `there is no ${owner} "${name}"`;
+  const message = `${owner} "${name}" does not exist`;
   return {
     kind: "refused",
     code: 404,
@@ -68,12 +68,12 @@ export function notFound(owner: SubresourceOwner, name: string): Refusal {
   };
 }
 
-/** The request itself makes no sense. */
+/** The request itself is invalid. */
 export function badRequest(message: string): Refusal {
   return { kind: "refused", code: 400, reason: "BadRequest", message };
 }
 
-/** The object as it is declared does not allow this, in whatever state it is. */
+/** The object's declaration does not allow this, whatever its state. */
 export function forbidden(owner: SubresourceOwner, name: string, why: string): Refusal {
   const message = `${owner} "${name}" does not allow this: ${why}`;
   return {
@@ -85,7 +85,7 @@ export function forbidden(owner: SubresourceOwner, name: string, why: string): R
   };
 }
 
-/** What KubeVirt answers with 500, though the state of the object is the reason. */
+/** What KubeVirt answers with 500, although the state of the object is the reason. */
 export function internalError(message: string): Refusal {
   return { kind: "refused", code: 500, reason: "InternalError", message };
 }

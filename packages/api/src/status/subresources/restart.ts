@@ -20,7 +20,7 @@ export interface RestartOptions extends DryRunOptions {
   readonly gracePeriodSeconds?: number;
 }
 
-/** The shortest grace period that still lets the node agent end the guest in order. */
+/** The shortest grace period in which the node agent can still end the guest properly. */
 const forcedGracePeriodSeconds = 1;
 
 /** What is wrong with the request itself, regardless of the VM. */
@@ -29,7 +29,7 @@ export function restartRequestFault({ gracePeriodSeconds }: RestartOptions): Ref
   return seconds === 0
     ? undefined
     : badRequest(
-        `gracePeriodSeconds is ${seconds}; use 0, not to wait for the guest, or leave it out`,
+        `gracePeriodSeconds is ${seconds}; use 0 to restart without waiting for the guest, or leave it out`,
       );
 }
 
@@ -47,7 +47,7 @@ export function planRestart(
   if (found.strategy === "Halted" || found.strategy === "Once") {
     return refuse(
       vm,
-      `spec.runStrategy is ${found.strategy}, with which it is not started again; change the strategy`,
+      `spec.runStrategy is ${found.strategy}, which does not start it again; change the strategy`,
     );
   }
   if (!vmi) return refuse(vm, "it has no VMI to stop; start it");

@@ -15,13 +15,13 @@ import { type DryRunOptions, nameOf, queueRequests, setRunning } from "./state-c
 
 /** Body of `start`. */
 export interface StartOptions extends DryRunOptions {
-  /** Start with the guest's CPUs standing still. */
+  /** Start with the guest's CPUs paused. */
   readonly paused?: boolean;
 }
 
-/** Both verbs refuse with it; the volumes of the VM do not belong together. */
+/** Both verbs refuse with it: the volumes of the VM are inconsistent. */
 export const recoveryRequired =
-  "a migration of its volumes ended halfway, so that some are older than others; set them back to what they were before";
+  "a migration of its volumes ended halfway, so some are older than others; set them back to their previous claims";
 
 /** Why a VM cannot be started, regardless of the request; `undefined` if the run strategy decides. */
 export function startObstacle(
@@ -29,7 +29,7 @@ export function startObstacle(
   vmi: VirtualMachineInstance | undefined,
 ): Refusal | undefined {
   if (vmi && !isFinal(vmi) && !["", "Unknown"].includes(phaseOf(vmi))) {
-    return conflict("virtualmachine", nameOf(vm), "it has been started; stop or restart it");
+    return conflict("virtualmachine", nameOf(vm), "it is already started; stop or restart it");
   }
   return hasCondition(conditionsOf(vm), "ManualRecoveryRequired", "True")
     ? conflict("virtualmachine", nameOf(vm), recoveryRequired)
@@ -37,8 +37,9 @@ export function startObstacle(
 }
 
 /**
- * `start`: a halted VM gets another strategy (or a request, if it should start paused), a VM with a manual strategy
- * gets a request. Strategies that start VMs by themselves refuse; `WaitAsReceiver` accepts and does nothing.
+ * `start`: a halted VM gets another strategy (or a request, if it should start paused), a VM with a manual
+ * strategy gets a request. Strategies that start VMs on their own refuse; `WaitAsReceiver` accepts and does
+ * nothing.
  *
  * @example
  * ```ts
@@ -67,14 +68,14 @@ export function planStart(
       return phaseOf(vmi) === "Failed"
         ? refuse(
             vm,
-            `spec.runStrategy is ${strategy}, which starts a VM that failed by itself; wait for it`,
+            `spec.runStrategy is ${strategy}, which restarts a failed VM automatically; wait for it`,
           )
         : outcome(request(vm, isFinal(vmi) ? vmi : undefined, options));
     case "Always":
     case "Once":
       return refuse(
         vm,
-        `spec.runStrategy is ${strategy}, which starts it unasked; change the strategy to start it by hand`,
+        `spec.runStrategy is ${strategy}, which starts it automatically; change the strategy to start it manually`,
       );
     default:
       return accepted([]);

@@ -11,7 +11,7 @@ import type { Write } from "../plan.ts";
 import { stateChangeRequestsOf } from "../state-change-requests.ts";
 import { internalError, type Refusal } from "./outcome.ts";
 
-/** Whether a request is only tried: `dryRun: ["All"]`. */
+/** Whether a request is a dry run: `dryRun: ["All"]`. */
 export interface DryRunOptions {
   readonly dryRun?: readonly string[];
 }
@@ -19,8 +19,8 @@ export interface DryRunOptions {
 /**
  * Queues requests for the controller.
  *
- * A lone stop takes the place of all that waits; anything else is refused while something waits, because
- * only the first request in the queue is looked at. The record of failed starts goes: a person decided.
+ * A lone stop replaces all pending requests; anything else is refused while one is pending, because only the
+ * first request in the queue counts. The record of failed starts is cleared: a person decided.
  */
 export function queueRequests(
   vm: VirtualMachine,
@@ -35,9 +35,7 @@ export function queueRequests(
     patch.push({ op: "add", path: "/status", value: { stateChangeRequests: requests } });
   } else {
     if (waiting.length > 0 && !isStop) {
-      return internalError(
-        "status.stateChangeRequests holds a request that is not done yet; try again later",
-      );
+      return internalError("status.stateChangeRequests has a pending request; try again later");
     }
     const found = at(vm, "status", "stateChangeRequests") ?? null;
     patch.push({ op: "test", path, value: found });
@@ -56,7 +54,7 @@ export function queueRequests(
   };
 }
 
-/** Sets the run strategy to `Always` or `Halted`, by the field that the VM uses. */
+/** Sets the run strategy to `Always` or `Halted`, in the field that the VM uses. */
 export function setRunning(vm: VirtualMachine, running: boolean, options: DryRunOptions): Write {
   const strategy = at(vm, "spec", "runStrategy");
   const [path, before, after] = isSet(strategy)
@@ -93,12 +91,12 @@ export function setGracePeriod(
   };
 }
 
-/** The name of an object, or an empty text. */
+/** The name of an object, or an empty string. */
 export function nameOf(object: unknown): string {
   return text(at(object, "metadata", "name"));
 }
 
-/** The mark that a write is only to be tried. */
+/** The mark of a dry run. */
 export function dryRun(options: DryRunOptions): { readonly dryRun?: true } {
   return options.dryRun?.[0] === "All" ? { dryRun: true } : {};
 }

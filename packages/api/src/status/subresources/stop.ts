@@ -54,10 +54,9 @@ function request(
   hurry: readonly Write[],
   options: StopOptions,
 ): SubresourceOutcome {
-  if (!vmi || isFinal(vmi))
-    return conflict("virtualmachine", nameOf(vm), "it has no VMI that could be stopped");
+  if (!vmi || isFinal(vmi)) return conflict("virtualmachine", nameOf(vm), "it has no VMI to stop");
   if (strategy === "Halted" && !isShorter(vmi, options)) {
-    const why = "it is halted already; only a gracePeriod below that of the VMI changes anything";
+    const why = "it is already halted; only a gracePeriod shorter than the VMI's has an effect";
     return conflict("virtualmachine", nameOf(vm), why);
   }
   const stop = queueRequests(vm, [{ action: "Stop", uid: uidOf(vmi) }], options);

@@ -6,16 +6,16 @@ import { isRunning, phaseOf } from "../phases.ts";
 import { badRequest, conflict, forbidden, type Refusal } from "./outcome.ts";
 import { nameOf } from "./state-change.ts";
 
-/** What a precondition looks at. */
+/** The input of a precondition. */
 export interface VmiSubresourceView {
   readonly vmi: VirtualMachineInstance;
-  /** The VM above it, if there is one. */
+  /** The VM that owns it, if there is one. */
   readonly vm?: VirtualMachine | undefined;
 }
 
 type Precondition = (view: VmiSubresourceView) => Refusal | undefined;
 
-/** Every subresource of a VMI that the node or the launcher answers, with what must hold first. */
+/** Every subresource of a VMI that the node or the launcher answers, with its precondition. */
 export const vmiPreconditions: Readonly<Record<string, readonly Precondition[]>> = {
   console: [serialAttached, notFailed, runningOrBadRequest],
   vnc: [graphicsAttached, runningOrBadRequest],
@@ -59,7 +59,7 @@ function refuse({ vmi }: VmiSubresourceView, why: string): Refusal {
   return conflict("virtualmachineinstance", nameOf(vmi), why);
 }
 
-const guestIsPaused = "the guest stands still; unpause it first";
+const guestIsPaused = "the guest is paused; unpause it first";
 
 function notRunning(vmi: VirtualMachineInstance): string {
   return `the phase of VMI "${nameOf(vmi)}" is ${quote(phaseOf(vmi))}; it must be Running`;
@@ -116,7 +116,7 @@ function notMarkedPaused(view: VmiSubresourceView): Refusal | undefined {
 }
 
 function notYetPaused(view: VmiSubresourceView): Refusal | undefined {
-  return isMarkedPaused(view.vmi) ? refuse(view, "the guest stands still already") : undefined;
+  return isMarkedPaused(view.vmi) ? refuse(view, "the guest is already paused") : undefined;
 }
 
 function notPaused(view: VmiSubresourceView): Refusal | undefined {
@@ -128,17 +128,17 @@ function notPaused(view: VmiSubresourceView): Refusal | undefined {
 function paused(view: VmiSubresourceView): Refusal | undefined {
   return isMarkedPaused(view.vmi)
     ? undefined
-    : refuse(view, "the guest does not stand still; pause it first");
+    : refuse(view, "the guest is not paused; pause it first");
 }
 
-/** A probe would call the guest dead while it stands still, and the kubelet would end the Pod. */
+/** A probe would fail while the guest is paused, and the kubelet would end the Pod. */
 function livenessAllowsPause({ vmi }: VmiSubresourceView): Refusal | undefined {
   const probe = at(vmi, "spec", "livenessProbe");
   return isSet(probe) && !isSet(at(probe, "guestAgentPing"))
     ? forbidden(
         "virtualmachineinstance",
         nameOf(vmi),
-        "its liveness probe would fail while it is paused; only guestAgentPing probes stop then",
+        "its liveness probe would fail while it is paused; only guestAgentPing probes are suspended then",
       )
     : undefined;
 }
@@ -163,7 +163,7 @@ function agentConnected(view: VmiSubresourceView): Refusal | undefined {
 function canHearReboot(view: VmiSubresourceView): Refusal | undefined {
   const hasAcpi = at(view.vmi, "spec", "domain", "features", "acpi", "enabled") !== false;
   if (hasAcpi || findCondition(conditionsOf(view.vmi), "AgentConnected")) return undefined;
-  return refuse(view, "the guest has neither an agent nor ACPI to hear of it");
+  return refuse(view, "the guest has neither an agent nor ACPI to receive the request");
 }
 
 function changesTracked(view: VmiSubresourceView): Refusal | undefined {
@@ -193,6 +193,6 @@ function attestationRequested(view: VmiSubresourceView): Refusal | undefined {
 function noSession(view: VmiSubresourceView): Refusal | undefined {
   const sev = at(view.vmi, "spec", "domain", "launchSecurity", "sev");
   return text(at(sev, "session")) || text(at(sev, "dhCert"))
-    ? refuse(view, "the session is set already")
+    ? refuse(view, "the session is already set")
     : undefined;
 }

@@ -29,7 +29,7 @@ const add = (name: string, claimName = "new"): VolumeRequest => ({
 });
 const remove = (name: string): VolumeRequest => ({ remove: { name } });
 
-test("a volume is added to the template, marked as one that can go again", () => {
+test("adds a volume to the template, marked as hotpluggable", () => {
   const outcome = planVmVolume(vm(), add("extra"), declarative);
   expect(outcome).toMatchObject({ code: 202 });
   if (outcome.kind !== "accepted" || outcome.writes[0]?.kind !== "patch")
@@ -47,10 +47,10 @@ test("a volume is added to the template, marked as one that can go again", () =>
 
 test.each([
   ["a name that is taken", add("root"), 409],
-  ["a claim that is used", add("x", "pvc"), 409],
+  ["a claim that is in use", add("x", "pvc"), 409],
   ["removing it", remove("data"), 202],
   ["removing it by its claim", remove("pvc"), 202],
-  ["removing one that stays", remove("root"), 409],
+  ["removing a permanent one", remove("root"), 409],
   ["removing none", remove("nope"), 409],
   ["no name", remove(""), 400],
   ["no disk", { add: { name: "x", volumeSource: {} } } as VolumeRequest, 400],
@@ -60,12 +60,12 @@ test.each([
   expect(planVmiVolume(vmi("Running"), request, declarative).code).toBe(code);
 });
 
-test("without a gate nothing is done", () => {
+test("does nothing without a gate", () => {
   const off = { hotplug: false, declarative: false };
   expect(planVmVolume(vm(), add("x"), off).code).toBe(400);
 });
 
-test("a VMI must run, and one of a VM is left to the VM", () => {
+test("a VMI must run, and a VM's VMI is left to the VM", () => {
   expect(planVmiVolume(vmi("Scheduled"), add("x"), declarative).code).toBe(409);
   const ownerReferences = [
     { apiVersion: "kubevirt.io/v1", kind: "VirtualMachine", controller: true },
@@ -75,7 +75,7 @@ test("a VMI must run, and one of a VM is left to the VM", () => {
   expect(planVmiVolume(owned, add("x"), queued).code).toBe(202);
 });
 
-test("requests are queued, once for each volume; removing takes back what waits to be added", () => {
+test("queues one request per volume; removing cancels a pending addition", () => {
   const waits = { addVolumeOptions: { name: "data", disk: { name: "data" }, volumeSource: {} } };
   expect(planVmVolume(vm({ volumeRequests: [waits] }), remove("data"), queued)).toMatchObject({
     writes: [

@@ -24,7 +24,7 @@ import {
 } from "./outcome.ts";
 import { dryRun, nameOf } from "./state-change.ts";
 
-/** The gates that decide by which of three ways a volume comes and goes. */
+/** The gates that decide in which of three ways volumes are added and removed. */
 export interface VolumeGates {
   /** Gate `HotplugVolumes`: requests are queued in the VM's status. */
   readonly hotplug: boolean;
@@ -54,7 +54,7 @@ export function planVmVolume(
   return queued.kind === "refused" ? queued : accepted([queued]);
 }
 
-/** The same of a VMI, which must run and, unless requests are queued, have no VM above it. */
+/** The same for a VMI, which must run and, unless requests are queued, must not belong to a VM. */
 export function planVmiVolume(
   vmi: VirtualMachineInstance,
   request: VolumeRequest,
@@ -78,7 +78,7 @@ export function planVmiVolume(
   );
 }
 
-/** What is wrong with a request itself, whatever object it is for. */
+/** What is wrong with a request itself, whatever its object. */
 export function volumeRequestFault(
   request: VolumeRequest,
   gates: VolumeGates,
@@ -88,13 +88,13 @@ export function volumeRequestFault(
       "adding and removing volumes needs the feature gate DeclarativeHotplugVolumes or HotplugVolumes",
     );
   }
-  if (!volumeName(request)) return badRequest("name is missing: say which volume is meant");
+  if (!volumeName(request)) return badRequest("name is missing; name the volume");
   if ("remove" in request) return undefined;
   if (!isSet(at(request.add, "disk")))
-    return badRequest("disk is missing: say how the guest sees it");
+    return badRequest("disk is missing; describe how the guest sees the volume");
   return isSet(at(request.add, "volumeSource"))
     ? undefined
-    : badRequest("volumeSource is missing: name a DataVolume or a PersistentVolumeClaim");
+    : badRequest("volumeSource is missing; name a DataVolume or a PersistentVolumeClaim");
 }
 
 function volumeFault(
@@ -108,14 +108,14 @@ function volumeFault(
   if ("add" in request) {
     const source = sourceName(request.add.volumeSource);
     if (volumes.some((volume) => volume.name === name)) {
-      return refuse(`there is a volume "${name}" already`);
+      return refuse(`volume "${name}" already exists`);
     }
     return volumes.some((volume) => sourceName(volume) === source && source !== "")
-      ? refuse(`"${source}" is a volume already`)
+      ? refuse(`"${source}" is already in use by a volume`)
       : undefined;
   }
   const found = volumes.find((volume) => volume.name === name || sourceName(volume) === name);
-  if (!found) return refuse(`there is no volume "${name}"`);
+  if (!found) return refuse(`volume "${name}" does not exist`);
   return isHotpluggable(found) ? undefined : refuse(`volume "${name}" is not hotpluggable`);
 }
 
@@ -181,7 +181,7 @@ function edit(
   };
 }
 
-/** An empty list says as much as none, and is not kept in the status. */
+/** An empty list means the same as none, and is not kept in the status. */
 function withoutEmptyDryRun<Options extends AddVolumeOptions | RemoveVolumeOptions>(
   options: Options,
 ): Options {
@@ -190,7 +190,7 @@ function withoutEmptyDryRun<Options extends AddVolumeOptions | RemoveVolumeOptio
   return rest as Options;
 }
 
-/** The options with the source marked as one that can go again, and the disk named like the volume. */
+/** The options with the source marked as hotpluggable, and the disk named like the volume. */
 function hotpluggable(options: AddVolumeOptions): AddVolumeOptions {
   const source = object(options.volumeSource);
   const kind = ["dataVolume", "persistentVolumeClaim"].find((name) => isSet(source[name]));

@@ -5,7 +5,9 @@ import { names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { KubeObject } from "@virtkit/kube";
 
-/** A VMI as the mutating webhook lets it in: with its defaults, its finalizer, and a grant that nobody holds. */
+/**
+ * A VMI as the mutating webhook admits it: with its defaults, its finalizer, and a free run grant.
+ */
 export function admittedVmi(
   name: string,
   parts: Partial<VirtualMachineInstance> & { readonly namespace?: string } = {},

@@ -4,7 +4,7 @@ import { Cache } from "@virtkit/kube/cache";
 import { createController, watch } from "@virtkit/kube/controller";
 import { nodeResource, podResource } from "../../plan/resources.ts";
 
-/** A Pod as far as a scheduler and a kubelet look at it. */
+/** The parts of a Pod that a scheduler and a kubelet read. */
 interface Pod extends KubeObject {
   readonly spec: {
     readonly nodeName?: string;
@@ -32,20 +32,20 @@ interface Condition {
 /** Options of {@link runScriptedKubelets}. */
 export interface ScriptedKubeletsOptions {
   readonly client: KubeClient;
-  /** The nodes, which are created. */
+  /** The nodes to create. */
   readonly nodes: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
 
-/** A Pod that asks for this label finds no node. */
+/** A Pod that requires this label finds no node. */
 export const nowhere = "example.com/nowhere";
 /** An image with this in its name cannot be pulled. */
 export const missingImage = "missing.example";
 
 /**
- * Scheduler and kubelets of all nodes as one script, against any API server: Pods run as soon as they are bound, are
- * ready by the book, and end when they are deleted.
+ * Scheduler and kubelets of all nodes as one script, for any API server: Pods run as soon as they
+ * are bound, become ready as usual, and end when they are deleted.
  */
 export async function runScriptedKubelets(options: ScriptedKubeletsOptions): Promise<void> {
   const { client, nodes, signal } = options;
@@ -65,7 +65,7 @@ export async function runScriptedKubelets(options: ScriptedKubeletsOptions): Pro
       if (found.state !== "present") return;
       await carryOut(client, found.object, stepOf(found.object, nextNode)).catch(
         (error: unknown) => {
-          // The next event shows what has changed in between.
+          // The next event shows what has changed meanwhile.
           if (!isConflict(error) && !isNotFound(error)) throw error;
         },
       );
@@ -73,7 +73,7 @@ export async function runScriptedKubelets(options: ScriptedKubeletsOptions): Pro
   }).run({ signal });
 }
 
-/** Lets the containers of a Pod end by themselves, as when a guest shuts down from within. */
+/** Lets the containers of a Pod end on their own, as when a guest shuts down from inside. */
 export async function endPod(client: KubeClient, pod: KubeObject): Promise<void> {
   await carryOut(client, pod as Pod, { kind: "report", status: endedStatus(pod as Pod) });
 }
@@ -150,7 +150,7 @@ function hasEnded({ status }: Pod): boolean {
   return all.length > 0 && all.every(({ state }) => state?.terminated !== undefined);
 }
 
-/** The conditions of a Pod with some of the kubelet's own; those of others stay. */
+/** The conditions of a Pod with some of the kubelet's own; the others are kept. */
 function withConditions(pod: Pod, own: readonly Condition[]): readonly Condition[] {
   const others = (pod.status?.conditions ?? []).filter(
     ({ type }) => !own.some((each) => each.type === type),
@@ -215,7 +215,7 @@ function containerOf(
   return { name, image: text(image), imageID: text(image), containerID, restartCount: 0 };
 }
 
-/** Whether the Pod says so already: phase and readiness are all that a script changes. */
+/** Whether the Pod shows this already. A script only changes phase and readiness. */
 function says(pod: Pod, status: NonNullable<Pod["status"]>): boolean {
   const wanted = status.conditions?.find(({ type }) => type === "Ready");
   return (

@@ -28,7 +28,7 @@ export interface ScriptedNodeAgentsOptions {
   readonly signal: AbortSignal;
   /** Whether the agent of a node works. By default all do. */
   isAlive?(node: string): boolean;
-  /** Told of each guest that starts and ends, by the UID of its Pod. */
+  /** Called for each guest that starts or ends, with the UID of its Pod. */
   onGuest?(what: "starts" | "ends", vmi: KubeObject, podUid: string): void;
   /** Milliseconds between heartbeats; none by default. */
   readonly heartbeat?: number;
@@ -121,7 +121,7 @@ export async function runScriptedNodeAgents(options: ScriptedNodeAgentsOptions):
       const next = step(found.object);
       if (!next) return;
       await client.update(vmiKind, next as KubeObject).catch((error: unknown) => {
-        // The next look sees what was written instead.
+        // The next look sees what was written meanwhile.
         if (!isConflict(error) && !isNotFound(error)) throw error;
       });
     },
@@ -142,7 +142,7 @@ function endPhase(pod: Pod): "Succeeded" | "Failed" {
   return compute?.state?.terminated?.exitCode === 0 ? "Succeeded" : "Failed";
 }
 
-/** Signs of life, as the agents of nodes give them. */
+/** Heartbeats as node agents send them. */
 async function beat(
   { client, signal, isAlive = () => true, wall = () => new Date() }: ScriptedNodeAgentsOptions,
   nodes: Cache<KubeObject>,

@@ -11,7 +11,7 @@ import {
   type ReadGrant,
 } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
-import { fencedBootAnnotation } from "@virtkit/api/proofs";
+import { fenceTaint } from "@virtkit/api/proofs";
 import type { VirtualMachineInstance, VirtualMachineInstancePhase } from "@virtkit/api/schema";
 import { KubeError, type KubeObject } from "@virtkit/kube";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
@@ -23,19 +23,19 @@ import type { VmiView } from "../vmi-view.ts";
 import { sampleConfig, sampleNow, sampleView, sampleVmi } from "./sample-view.ts";
 import { SmallCluster } from "./small-cluster.ts";
 
-/** What goes wrong, and with which write or look of the controllers. */
+/** What goes wrong, and at which write or look of the controllers. */
 export interface Fault {
   readonly kind:
     | "none"
     /** The write is refused. */
     | "refused"
-    /** The write happens, and no answer comes. */
+    /** The write happens, but the answer is lost. */
     | "lost"
-    /** No answer comes, and the write happens later. */
+    /** The answer is lost, and the write happens later. */
     | "late"
     /** The controller dies before the write. */
     | "crash"
-    /** For some looks the caches are as they were at the beginning. */
+    /** For some looks the caches stay as they were at the beginning. */
     | "stale";
   readonly at: number;
 }
@@ -47,12 +47,12 @@ const owner = { apiVersion: `${groups.core}/v1`, kind: "VirtualMachine" };
 const profile = virtkitLauncherProfile({ image: "launcher:1" });
 const noAnswer = () => new KubeError("KUBE_TIMEOUT", "no answer");
 
-/** A node: the machine that is now known by its name, and what is said of it. */
+/** A node: the machine that has its name now, and what is reported about it. */
 interface FaultNode {
   isUp: boolean;
   machine: string;
   boot: number;
-  /** Whether it is out of service, by its taint. */
+  /** Whether it has the out-of-service taint. */
   isTainted: boolean;
   /** The boot that a person has confirmed to be over. */
   fencedBoot: string | undefined;
@@ -72,9 +72,9 @@ export class FaultWorld {
   writes = 0;
   /** Whether the VM wants its guest. */
   isWanted = true;
-  /** Whether the controller of VMs is there: it makes VMIs, and remembers their Pods. */
+  /** Whether the VM controller runs: it creates VMIs and remembers their Pods. */
   isVmSeen = true;
-  /** Whether the node agents are there. */
+  /** Whether the node agents run. */
   hasAgents = true;
   readonly #fault: Fault;
   readonly #nodes = new Map([newNode("n1"), newNode("n2")]);
@@ -101,7 +101,7 @@ export class FaultWorld {
     return this.cluster.present<VirtualMachineInstance>(plural, "vm");
   }
 
-  /** Everybody does one step. */
+  /** Everybody takes one step. */
   async round(): Promise<void> {
     this.#collectGarbage();
     this.#ownVm();
@@ -116,7 +116,7 @@ export class FaultWorld {
     this.#check();
   }
 
-  /** Rounds until nothing changes any more. */
+  /** Runs rounds until nothing changes. */
   async settle(): Promise<void> {
     for (let quiet = 0, last = ""; quiet < 8; ) {
       await this.round();
@@ -143,7 +143,7 @@ export class FaultWorld {
   /** The node of a Pod. */
   #nodeOf(pod: PodObject | undefined): FaultNode {
     const node = this.#nodes.get(String(pod?.spec?.nodeName));
-    if (!node) throw new Error("the Pod is on no node");
+    if (!node) throw new Error("the Pod is not on a node");
     return node;
   }
 
@@ -151,12 +151,15 @@ export class FaultWorld {
     return this.cluster.all<PodObject>("pods")[0];
   }
 
-  /** The node of the guest is cut off; what runs there runs on. */
+  /** The guest's node is cut off; what runs there continues. */
   isolate(): void {
     this.#nodeOf(this.#firstPod).isUp = false;
   }
 
-  /** Another machine gets the name of the guest's node, and is up; the guest runs on in the old one. */
+  /**
+   * Another machine gets the name of the guest's node and is up; the guest continues on the old
+   * one.
+   */
   replaceMachine(): void {
     const node = this.#nodeOf(this.#firstPod);
     node.machine = `new-${node.machine}`;
@@ -164,7 +167,7 @@ export class FaultWorld {
     node.isUp = true;
   }
 
-  /** Somebody sets the out-of-service taint on the guest's node, though it is Ready. */
+  /** Somebody sets the out-of-service taint on the guest's node although it is Ready. */
   taint(): void {
     this.#nodeOf(this.#firstPod).isTainted = true;
   }
@@ -176,7 +179,7 @@ export class FaultWorld {
     node.fencedBoot = `${name}-${node.boot - 1}`;
   }
 
-  /** What the API server has of the guest's container: that it has ended, which is not so. */
+  /** A false report that the guest's container has ended. */
   reportEnd(reason: string, containerID?: string): void {
     const pod = this.#firstPod;
     const [status] = pod?.status?.containerStatuses ?? [];
@@ -192,7 +195,7 @@ export class FaultWorld {
     }));
   }
 
-  /** The user takes the run grant away from the VMI. */
+  /** The user removes the run grant from the VMI. */
   stripGrant(): void {
     this.cluster.change<VirtualMachineInstance>(plural, "vm", (vmi) => {
       const { [grantKey]: _, ...annotations } = vmi.metadata?.annotations ?? {};
@@ -215,7 +218,7 @@ export class FaultWorld {
     const { vmi } = this;
     const source = this.#firstPod;
     const grant = this.#grant;
-    if (!vmi || !source || grant?.state !== "Claimed") throw new Error("no guest runs");
+    if (!vmi || !source || grant?.state !== "Claimed") throw new Error("no guest is running");
     const node = [...this.#nodes.keys()].find((name) => name !== source.spec?.nodeName) ?? "";
     const containerID = `c-${++this.#containers}`;
     this.cluster.put("pods", {
@@ -239,20 +242,23 @@ export class FaultWorld {
     });
   }
 
-  /** The target has the release from its source, and runs; the grant does not say so yet. The source has ended. */
+  /**
+   * The target has its source's release and runs; the grant does not show that yet. The source has
+   * ended.
+   */
   arrive(): void {
     const grant = this.#grant;
-    if (grant?.state !== "HandingOver") throw new Error("nothing is handed over");
+    if (grant?.state !== "HandingOver") throw new Error("nothing is being handed over");
     const { holder, target } = grant;
     this.running.delete(holder.podUID);
     this.running.add(target.podUID);
     this.#claimed.set(target.podUID, target.node);
   }
 
-  /** The target's node is cut off, and the source's boots anew. */
+  /** The target's node is cut off, and the source's reboots. */
   loseBothSides(): void {
     const grant = this.#grant;
-    if (grant?.state !== "HandingOver") throw new Error("nothing is handed over");
+    if (grant?.state !== "HandingOver") throw new Error("nothing is being handed over");
     const [from, to] = [grant.holder, grant.target].map(({ node }) => this.#nodes.get(node));
     if (from) from.boot++;
     if (to) to.isUp = false;
@@ -263,20 +269,23 @@ export class FaultWorld {
     return metadata && decodeGrant(metadata.annotations?.[grantKey], String(metadata.uid));
   }
 
-  /** The user removes all Pods, whatever holds them. */
+  /** The user removes all Pods despite their finalizers. */
   stripPods(): void {
     for (const { metadata } of this.cluster.all<PodObject>("pods")) {
       this.cluster.drop("pods", String(metadata?.name));
     }
   }
 
-  /** The user removes the VMI, whatever holds it; that its guest runs on is nobody else's fault. */
+  /**
+   * The user removes the VMI despite its finalizers; if its guest continues, that is nobody else's
+   * fault.
+   */
   stripVmi(): void {
     this.#isStripped = true;
     this.cluster.drop(plural, "vm");
   }
 
-  /** Nodes that are cut off boot anew: what ran there has ended. */
+  /** Nodes that are cut off reboot: what ran there has ended. */
   reboot(): void {
     for (const [name, node] of this.#nodes) {
       if (node.isUp) continue;
@@ -286,7 +295,7 @@ export class FaultWorld {
     }
   }
 
-  /** What belongs to a VMI that is gone is marked for deletion. */
+  /** Objects of a VMI that is gone are marked for deletion. */
   #collectGarbage(): void {
     const uid = this.vmi?.metadata?.uid;
     for (const { metadata } of this.cluster.all<PodObject>("pods")) {
@@ -299,8 +308,8 @@ export class FaultWorld {
   }
 
   /**
-   * Makes the next VMI when the last one is gone. The VM's finalizer holds a VMI until the VM has seen that its
-   * grant has ended, and has forgotten its holders.
+   * Creates the next VMI when the last one is gone. The VM's finalizer holds a VMI until the VM has
+   * seen that its grant has ended, and has forgotten its holders.
    */
   #ownVm(): void {
     if (!this.isVmSeen) return;
@@ -330,7 +339,7 @@ export class FaultWorld {
     this.cluster.put(plural, { ...vmi, metadata });
   }
 
-  /** Every Pod of the VMI, before a grant names it; and, once it has claimed, which incarnation it is. */
+  /** Every Pod of the VMI, before a grant names it; once it has claimed, also its incarnation. */
   #remember(vmiUID: string, grant: ReadGrant): void {
     for (const { metadata } of this.cluster.all<PodObject>("pods")) {
       const podUID = String(metadata?.uid);
@@ -459,11 +468,13 @@ export class FaultWorld {
     const vmi = cluster.present<VirtualMachineInstance>(plural, "vm");
     const nodes = [...this.#nodes].map(
       ([name, { isUp, machine, boot, isTainted, fencedBoot }]) => ({
-        metadata: {
-          name,
-          annotations: fencedBoot === undefined ? {} : { [own(fencedBootAnnotation)]: fencedBoot },
+        metadata: { name },
+        spec: {
+          taints: [
+            ...(isTainted ? [{ ...fenceTaint(""), value: "nodeshutdown" }] : []),
+            ...(fencedBoot === undefined ? [] : [fenceTaint(fencedBoot)]),
+          ],
         },
-        spec: { taints: isTainted ? [{ key: "node.kubernetes.io/out-of-service" }] : [] },
         status: {
           nodeInfo: { machineID: machine, bootID: `${name}-${boot}` },
           conditions: [{ type: "Ready", status: isUp ? "True" : "Unknown" }],
@@ -509,7 +520,7 @@ export class FaultWorld {
   }
 }
 
-/** A Pod that was never seen to claim, and is gone: nobody can prove anything about it. */
+/** A missing Pod that was never seen to claim: nobody can prove anything about it. */
 function unprovable(podUID: string): Holder {
   return { podUID, containerID: "", node: "", machineID: "", bootID: "", nonce: "" };
 }

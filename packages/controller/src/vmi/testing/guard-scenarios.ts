@@ -1,9 +1,9 @@
 import type { GuardName } from "@virtkit/api/grant";
 import type { FaultWorld } from "./fault-world.ts";
 
-/** What is done to a VMI so that one guard alone keeps it from going wrong. */
+/** What is done to a VMI so that only one guard keeps it from going wrong. */
 export interface GuardScenario {
-  /** For people: what is done. */
+  /** A description of what is done. */
   readonly done: string;
   play(world: FaultWorld): Promise<void>;
   /** What goes wrong without the guard. */
@@ -25,7 +25,7 @@ const deleted = (done: string, lose: (world: FaultWorld) => void): GuardScenario
   },
 });
 
-/** The node is lost, and objects are removed by force; the VM makes its next VMI. */
+/** The node is lost, and objects are removed by force; the VM creates its next VMI. */
 const stripped = (done: string, strip: (world: FaultWorld) => void): GuardScenario => ({
   done: `the node is cut off, ${done} by force, and the VM creates the next VMI`,
   breach: twoCopies,
@@ -37,7 +37,7 @@ const stripped = (done: string, strip: (world: FaultWorld) => void): GuardScenar
   },
 });
 
-/** For each guard that the controllers of VMIs ask. */
+/** One scenario for each guard that the VMI controllers ask. */
 export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>> = {
   readable: deleted("the node is cut off, grant and Pod are removed", (world) => {
     world.isolate();

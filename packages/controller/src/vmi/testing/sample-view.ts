@@ -66,7 +66,7 @@ export function samplePod(parts: Partial<PodObject["metadata"]> = {}): PodObject
   };
 }
 
-/** What is known of a VMI, if nothing else is there. */
+/** A view of a VMI with nothing else around it. */
 export function sampleView(parts: Partial<VmiView> = {}): VmiView {
   return {
     vmi: sampleVmi(),

@@ -3,10 +3,10 @@ import type { PlannedWrite, PlanTarget } from "../../plan/index.ts";
 
 type Json = Record<string, unknown>;
 
-/** An API server for tests, just large enough for one VMI: it keeps objects, and counts what is written. */
+/** An API server for tests, just large enough for one VMI: it stores objects and counts writes. */
 export class SmallCluster implements PlanTarget {
   readonly #objects = new Map<string, KubeObject>();
-  /** As `verb resource`, in order. */
+  /** Writes as `verb resource`, in order. */
   readonly calls: string[] = [];
   #version = 1;
 
@@ -17,17 +17,17 @@ export class SmallCluster implements PlanTarget {
     return cluster;
   }
 
-  /** All that is there. */
+  /** All stored objects. */
   entries(): readonly [string, KubeObject][] {
     return [...this.#objects];
   }
 
-  /** Removes an object whatever holds it, as a user can. */
+  /** Removes an object despite its finalizers, as a user can. */
   drop(plural: string, name: string): void {
     this.#objects.delete(`${plural}/${name}`);
   }
 
-  /** Puts an object there as somebody else would; nothing is counted. */
+  /** Stores an object on somebody else's behalf, without counting a write. */
   put(plural: string, object: object): void {
     const { metadata } = object as KubeObject;
     const key = `${plural}/${metadata.name}`;
@@ -73,7 +73,10 @@ export class SmallCluster implements PlanTarget {
     if (write.kind === "create") {
       const { metadata } = write.object;
       if (this.present(plural, String(metadata.name))) {
-        throw new KubeError("KUBE_STATUS", "it is there", { status: 409, reason: "AlreadyExists" });
+        throw new KubeError("KUBE_STATUS", "the object exists", {
+          status: 409,
+          reason: "AlreadyExists",
+        });
       }
       const uid = `uid-${this.#version}`;
       this.put(plural, { ...write.object, metadata: { ...metadata, uid } });
@@ -90,7 +93,7 @@ export class SmallCluster implements PlanTarget {
     return edited;
   }
 
-  /** What is marked for deletion goes with its last finalizer. */
+  /** Objects marked for deletion are removed with their last finalizer. */
   #collect(plural: string, { metadata }: KubeObject): void {
     if (!metadata.deletionTimestamp || metadata.finalizers?.length) return;
     this.#objects.delete(`${plural}/${metadata.name}`);

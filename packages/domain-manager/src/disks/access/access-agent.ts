@@ -1,7 +1,9 @@
-/** A guest's agent, as far as access needs it. Each call has a deadline and a limit on the reply. */
+/**
+ * The part of a guest's agent that access needs. Each call has a deadline and a limit on the reply.
+ */
 export interface AccessAgent {
   ping(): Promise<void>;
-  /** Makes these, and no others, the user's keys. Fails where the agent is too old to know how. */
+  /** Sets the user's keys to exactly these. Fails if the agent is too old to support it. */
   setAuthorizedKeys(user: string, keys: readonly string[]): Promise<void>;
   setUserPassword(user: string, password: string): Promise<void>;
   /** Runs a program in the guest and returns what it printed; fails unless it exits with 0. */

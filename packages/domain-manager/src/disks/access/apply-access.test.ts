@@ -33,7 +33,7 @@ function secrets(
   );
 }
 
-/** An agent with a user database, that writes down what it is told. */
+/** An agent with a user database that records what it is told. */
 function agent(overrides: Partial<AccessAgent> = {}): AccessAgent & { readonly calls: string[] } {
   const calls: string[] = [];
   const files = new Map<string, string>();
@@ -59,7 +59,7 @@ const tooOld = async () => {
   throw new Error("guest-ssh-add-authorized-keys: command not found");
 };
 
-test("a user's keys come from all Secrets that name the user, one a line", async () => {
+test("collects a user's keys from all Secrets that name the user, one per line", async () => {
   const subject = vmi(keysOf("a", "fedora", "root"), keysOf("b", "fedora"), passwordsOf("p"));
   const mounted = secrets({
     a: { k1: "key1 \n\n key2\n", "..data": "no" },
@@ -79,7 +79,7 @@ test("a user's keys come from all Secrets that name the user, one a line", async
   expect(agentSecretNames(subject)).toEqual(["a-access-cred", "b-access-cred", "p-access-cred"]);
 });
 
-test("credentials that do not go through the agent, and those without a Secret, are no business of it", () => {
+test("ignores credentials that bypass the agent, and those without a Secret", () => {
   const subject = vmi(
     {
       sshPublicKey: { source: { secret: { secretName: "s" } }, propagationMethod: { noCloud: {} } },
@@ -90,7 +90,7 @@ test("credentials that do not go through the agent, and those without a Secret, 
   expect(agentSecretNames(subject)).toEqual([]);
 });
 
-test("keys are not taken away because a Secret was not seen", async () => {
+test("does not remove keys because a Secret is missing", async () => {
   const subject = vmi(keysOf("a", "fedora"), keysOf("gone", "fedora"), keysOf("a", "root"));
   const guest = agent();
   const result = await applyAccess(planAccess(subject, secrets({ a: { k: "key" } })), guest);
@@ -101,13 +101,13 @@ test("keys are not taken away because a Secret was not seen", async () => {
   });
 });
 
-test.each(["-rf", "a:b", "../x", "a b", "", "a\nb"])("%j is no user", (user) => {
+test.each(["-rf", "a:b", "../x", "a b", "", "a\nb"])("rejects %j as a user", (user) => {
   const { steps, faults } = planAccess(vmi(keysOf("a", user)), secrets({ a: { k: "key" } }));
   expect(steps).toEqual([]);
   expect(faults).toMatchObject([{ code: "DISK_VMI_INVALID" }]);
 });
 
-test("an agent that is too old gets the file written, with owner and permissions", async () => {
+test("writes the file, with owner and permissions, if the agent is too old", async () => {
   const guest = agent({ setAuthorizedKeys: tooOld });
   const plan = planAccess(vmi(keysOf("a", "fedora")), secrets({ a: { k: "key1\nkey2" } }));
   expect(await applyAccess(plan, guest)).toEqual({ succeeded: true, message: "" });
@@ -127,7 +127,7 @@ test("an agent that is too old gets the file written, with owner and permissions
 });
 
 test.each(["", "fedora", "a:b:c:d:e:f", "u:x:0:0::relative:/bin/sh", "u:x:1;id:0::/h:/bin/sh"])(
-  "a guest that answers %j for a user is not followed",
+  "does not trust a guest that answers %j for a user",
   async (line) => {
     const guest = agent({ setAuthorizedKeys: tooOld, exec: async () => line });
     const result = await applyAccess(
@@ -141,7 +141,7 @@ test.each(["", "fedora", "a:b:c:d:e:f", "u:x:0:0::relative:/bin/sh", "u:x:1;id:0
   },
 );
 
-test("an agent that is silent is told nothing", async () => {
+test("tells a silent agent nothing", async () => {
   const guest = agent({ ping: tooOld });
   const result = await applyAccess(
     planAccess(vmi(passwordsOf("p")), secrets({ p: { u: "pw" } })),
@@ -151,7 +151,7 @@ test("an agent that is silent is told nothing", async () => {
   expect(guest.calls).toEqual([]);
 });
 
-test("neither plan nor message shows a password, though the agent repeats it in its error", async () => {
+test("neither plan nor message shows a password, even if the agent repeats it in its error", async () => {
   const secret = 'hun"ter2';
   const echo = async (_: string, password: string) => {
     const forms = [password, JSON.stringify(password), Buffer.from(password).toString("base64")];

@@ -4,7 +4,7 @@ import type { AccessAgent } from "./access-agent.ts";
 import { writeAuthorizedKeys } from "./authorized-keys-file.ts";
 import type { AccessPlan, AccessStep } from "./plan-access.ts";
 
-/** How it went; what the VMI's condition `AccessCredentialsSynchronized` says. */
+/** The outcome, for the VMI's condition `AccessCredentialsSynchronized`. */
 export interface AccessResult {
   readonly succeeded: boolean;
   /** What failed, without any key or password. Empty if nothing did. */
@@ -12,8 +12,8 @@ export interface AccessResult {
 }
 
 /**
- * Tells the guest's agent what was planned. A step that fails does not keep the others from being tried.
- * The message holds no secret, though the agent repeats it.
+ * Carries out the plan through the guest's agent. A failed step does not prevent the others. The
+ * message contains no secret, even if the agent repeats one.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export async function applyAccess(
   try {
     await agent.ping();
   } catch {
-    // The result says so, in KubeVirt's words.
+    // The result reports it, in KubeVirt's words.
     return { succeeded: false, message: "Guest agent is offline" };
   }
   const messages = faults.map(({ message }) => message);
@@ -61,7 +61,7 @@ async function applyStep(step: AccessStep, agent: AccessAgent): Promise<void> {
 
 const longestMessage = 300;
 
-/** What an error says, without the secrets of the step: the agent may have repeated them. */
+/** An error's message without the secrets of the step, which the agent may have repeated. */
 function redacted(error: unknown, step: AccessStep): string {
   const secrets = step.kind === "keys" ? step.keys : [step.password];
   const text = secrets
@@ -70,7 +70,7 @@ function redacted(error: unknown, step: AccessStep): string {
   return text.slice(0, longestMessage);
 }
 
-/** The ways in which an agent may repeat a text. */
+/** The forms in which an agent may repeat a string. */
 function forms(secret: string): string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
   const shown = printable(secret, secret.length);

@@ -4,9 +4,9 @@ import type { AccessAgent } from "./access-agent.ts";
 type FileAgent = Pick<AccessAgent, "exec" | "readFile" | "writeFile">;
 
 /**
- * Makes these the user's keys by writing `~/.ssh/authorized_keys`, for agents that cannot do it
- * themselves. Writes nothing if the file says so already. Needs `getent`, `mkdir`, `chown` and `chmod` in
- * the guest.
+ * Sets the user's keys by writing `~/.ssh/authorized_keys`, for agents that cannot do it
+ * themselves. Writes nothing if the file is already right. Needs `getent`, `mkdir`, `chown` and
+ * `chmod` in the guest.
  *
  * @throws DiskError if the guest does not know the user's home; whatever the agent throws.
  */

@@ -5,13 +5,13 @@ import { accessCredentialDirectory } from "../mounted-secret-names.ts";
 import { type MountedSecrets, topLevelFiles } from "../mounted-secrets.ts";
 import { Sealed } from "../sealed.ts";
 
-/** One thing to tell the guest's agent. Printable: keys and passwords are sealed. */
+/** One instruction for the guest's agent. Printable: keys and passwords are sealed. */
 export type AccessStep =
-  /** These, and no others, open the user's account. */
+  /** The only keys that open the user's account. */
   | { readonly kind: "keys"; readonly user: string; readonly keys: readonly Sealed<string>[] }
   | { readonly kind: "password"; readonly user: string; readonly password: Sealed<string> };
 
-/** What the guest's agent is to be told, and what stood in the way of the rest. */
+/** Instructions for the guest's agent, and the reasons why others are missing. */
 export interface AccessPlan {
   readonly steps: readonly AccessStep[];
   readonly faults: readonly DiskError[];
@@ -20,9 +20,9 @@ export interface AccessPlan {
 /**
  * Plans the SSH keys and passwords that reach a guest through its agent.
  *
- * A user's keys come from all Secrets that name the user, one a line. If one of them is not mounted, or
- * a user's name cannot be a user's name, that user is left as is: keys are not taken away because a
- * Secret was not seen.
+ * A user's keys come from all Secrets that name the user, one per line. If one of them is not
+ * mounted, or a user name is invalid, that user is left alone: keys are not removed because a
+ * Secret is missing.
  */
 export function planAccess(vmi: VirtualMachineInstance, secrets: MountedSecrets): AccessPlan {
   return guardVmi(vmi, () => plan(vmi, secrets));
@@ -74,7 +74,7 @@ function partsOf(credential: AccessCredential, secrets: MountedSecrets, path: st
     .map(([user, text]) => ({ kind: "password", user, password: new Sealed(text) }));
 }
 
-/** The texts of a Secret by file, or why they cannot be had. */
+/** The texts of a Secret by file, or why they are unavailable. */
 function readFiles(
   secrets: MountedSecrets,
   directory: string,
@@ -121,7 +121,7 @@ function linesOf(text: string): Sealed<string>[] {
   return lines.filter((line) => line !== "").map((line) => new Sealed(line));
 }
 
-/** A name that a program in the guest takes neither for an option nor for a path. */
+/** A name that a program in the guest mistakes neither for an option nor for a path. */
 function isUserName(user: string): boolean {
   return /^[^\s:/\p{Cc}-][^\s:/\p{Cc}]{0,255}$/u.test(user);
 }
@@ -129,5 +129,5 @@ function isUserName(user: string): boolean {
 function badUser(user: string): DiskError {
   const shown = JSON.stringify(user.slice(0, 60));
   const path = "spec.accessCredentials";
-  return new DiskError("DISK_VMI_INVALID", `${path}: ${shown} is no name of a user`, { path });
+  return new DiskError("DISK_VMI_INVALID", `${path}: ${shown} is not a user name`, { path });
 }

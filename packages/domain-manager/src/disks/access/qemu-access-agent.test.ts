@@ -10,7 +10,7 @@ function scripted(replies: Readonly<Record<string, ScriptedReply>>) {
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 const done = { value: {} };
 
-test("keys replace those that are there, and a password travels in base64", async () => {
+test("replaces the keys that are there, and sends a password in base64", async () => {
   const { agent, asked } = scripted({
     "guest-ssh-add-authorized-keys": done,
     "guest-set-user-password": done,
@@ -23,7 +23,7 @@ test("keys replace those that are there, and a password travels in base64", asyn
   ]);
 });
 
-test("a program is run to its end", async () => {
+test("runs a program to its end", async () => {
   const value = { exited: true, exitcode: 0, "out-data": base64("out") };
   const { agent } = scripted({
     "guest-exec": { value: { pid: 7 } },
@@ -32,7 +32,7 @@ test("a program is run to its end", async () => {
   expect(await agent.exec("getent", ["passwd"])).toBe("out");
 });
 
-test("a program that fails is an error", async () => {
+test("fails if a program fails", async () => {
   const { agent } = scripted({
     "guest-exec": { value: { pid: 7 } },
     "guest-exec-status": { value: { exited: true, exitcode: 2 } },
@@ -40,7 +40,7 @@ test("a program that fails is an error", async () => {
   await expect(agent.exec("x", [])).rejects.toThrow(/exit code 2/);
 });
 
-test("a file is read to its end and closed", async () => {
+test("reads a file to its end and closes it", async () => {
   const { agent, asked } = scripted({
     "guest-file-open": { value: 3 },
     "guest-file-read": { value: { count: 4, "buf-b64": base64("text"), eof: true } },
@@ -59,7 +59,7 @@ test("a file is read to its end and closed", async () => {
   ]);
 });
 
-test("a file that is not there is undefined; other failures are errors", async () => {
+test("returns undefined for a missing file; other failures are errors", async () => {
   const missing = agentRefusal("failed to open file '/f': No such file or directory");
   expect(await scripted({ "guest-file-open": missing }).agent.readFile("/f")).toBe(undefined);
   await expect(
@@ -67,7 +67,7 @@ test("a file that is not there is undefined; other failures are errors", async (
   ).rejects.toThrow("denied");
 });
 
-test("a file without end is not read for ever", async () => {
+test("stops reading an endless file", async () => {
   const { agent } = scripted({
     "guest-file-open": { value: 3 },
     "guest-file-read": { value: { "buf-b64": base64("x".repeat(48 << 10)), eof: false } },

@@ -8,8 +8,8 @@ const readSize = 48 << 10;
 type Agent = Pick<GuestAgent, "ping" | "exec" | "command">;
 
 /**
- * The {@link AccessAgent} of a guest with qemu-guest-agent. The guest may be hostile: at most 1 MiB of a
- * file is taken. A program may take 10 s, as in KubeVirt.
+ * The {@link AccessAgent} of a guest with qemu-guest-agent. The guest may be hostile: it accepts at
+ * most 1 MiB of a file. A program may take 10 s, as in KubeVirt.
  */
 export function qemuAccessAgent(agent: Agent): AccessAgent {
   return {

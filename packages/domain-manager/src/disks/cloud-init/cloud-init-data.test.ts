@@ -38,7 +38,7 @@ test("a VMI without a cloud-init volume has no cloud-init data", () => {
   ).toBe(undefined);
 });
 
-test("the first cloud-init volume counts, whichever form it has", () => {
+test("uses the first cloud-init volume, whichever form it has", () => {
   const volumes = [
     { name: "a", cloudInitConfigDrive: { userData: "cd" } },
     { name: "b", cloudInitNoCloud: { userData: "nc" } },
@@ -54,7 +54,7 @@ test("the first cloud-init volume counts, whichever form it has", () => {
   });
 });
 
-test("a Secret goes before plain text, and plain text before base64", () => {
+test("prefers a Secret to plain text, and plain text to base64", () => {
   const volumes = [
     {
       name: "ci",
@@ -69,7 +69,7 @@ test("a Secret goes before plain text, and plain text before base64", () => {
   expect(read(none)).toBe("plain");
 });
 
-test("with two Secrets named, one of them must be there", () => {
+test("needs at least one of two named Secrets", () => {
   const volumes = [
     {
       name: "ci",
@@ -97,7 +97,7 @@ test("the Secret of a second cloud-init volume does not reach the first", () => 
   ).toBe("mine");
 });
 
-test("no data at all is refused, and so is broken base64, with its place", () => {
+test("rejects missing data, and broken base64 with its position", () => {
   expect(() =>
     readCloudInit(vmi({ volumes: [{ name: "ci", cloudInitNoCloud: {} }] }), none),
   ).toThrow(expect.objectContaining({ code: "DISK_CLOUD_INIT_EMPTY" }));
@@ -113,7 +113,7 @@ test("no data at all is refused, and so is broken base64, with its place", () =>
   );
 });
 
-test("keys are those of the volume's own form, by file name, without the kubelet's files", () => {
+test("takes keys of the volume's own form, by file name, without the kubelet's files", () => {
   const credential = (secretName: string, form: "noCloud" | "configDrive") => ({
     sshPublicKey: { source: { secret: { secretName } }, propagationMethod: { [form]: {} } },
   });
@@ -154,7 +154,7 @@ test("the guest's identity: firmware, names and instance type", () => {
   expect(read(vmi({ volumes }, { name: "x".repeat(70) }))?.hostname).toHaveLength(63);
 });
 
-test("data that is printed or logged does not show what it holds", () => {
+test("printed or logged data does not show its content", () => {
   const volumes = [{ name: "ci", cloudInitNoCloud: { userData: "password: hunter2" } }];
   const data = readCloudInit(vmi({ volumes }), none);
   expect(inspect(data, { depth: 9, showHidden: true }) + JSON.stringify(data)).not.toContain(

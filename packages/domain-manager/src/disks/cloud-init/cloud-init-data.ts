@@ -22,7 +22,7 @@ export interface CloudInitMetadata {
   readonly publicKeys: readonly Sealed<string>[];
 }
 
-/** What the cloud-init volume of a VMI says. Printable: user and network data are sealed. */
+/** The content of a VMI's cloud-init volume. Printable: user and network data are sealed. */
 export interface CloudInitData {
   readonly source: CloudInitSource;
   readonly volumeName: string;
@@ -44,9 +44,10 @@ export interface CloudInitOptions {
 /**
  * Reads the first cloud-init volume of a VMI; undefined if it has none.
  *
- * `secrets` are the mounted Secrets: that of a volume under the volume's name, that of an access
- * credential under `<secret>-access-cred`. Data from a Secret goes before data in the VMI, plain text
- * before base64. A Secret without the expected key is passed over as long as other data is there.
+ * `secrets` are the mounted Secrets: a volume's Secret under the volume's name, an access
+ * credential's under `<secret>-access-cred`. A Secret takes precedence over data in the VMI, and
+ * plain text over base64. A Secret without the expected key is skipped as long as other data is
+ * there.
  *
  * @example
  * ```ts
@@ -88,7 +89,7 @@ function read(
   if (data.userData.length === 0 && data.networkData.length === 0) {
     throw new DiskError(
       "DISK_CLOUD_INIT_EMPTY",
-      `${path}: neither user data nor network data; give one of userData, userDataBase64, networkData, networkDataBase64 or a Secret that holds it`,
+      `${path}: neither user data nor network data; set one of userData, userDataBase64, networkData, networkDataBase64 or a Secret that holds it`,
       { path },
     );
   }
@@ -106,12 +107,12 @@ function read(
   };
 }
 
-/** Whether a guest that reads the data gets user data, which KubeVirt asks before it writes some. */
+/** Whether the guest gets user data; KubeVirt checks this before it writes any. */
 export function hasUserData({ userData }: CloudInitData): boolean {
   return userData.reveal().length > 0;
 }
 
-/** The VMI's instance type: that of the cluster goes before that of the namespace. */
+/** The VMI's instance type; the cluster's takes precedence over the namespace's. */
 export function instanceTypeOf(vmi: VirtualMachineInstance, names: Names): string {
   const annotations = vmi.metadata?.annotations ?? {};
   return (
@@ -121,7 +122,9 @@ export function instanceTypeOf(vmi: VirtualMachineInstance, names: Names): strin
   );
 }
 
-/** `instance-id` and UUID; a VMI without firmware gets a new UUID, one with firmware keeps what it says. */
+/**
+ * `instance-id` and UUID; a VMI without firmware gets a new UUID, one with firmware keeps its own.
+ */
 export function guestIdentity(
   vmi: VirtualMachineInstance,
   source: CloudInitSource,
@@ -177,8 +180,8 @@ interface SecretData {
 }
 
 /**
- * What the Secrets of the first volume that names any hold. That need not be the volume whose data is
- * read; its Secrets must be there all the same.
+ * The content of the Secrets of the first volume that names any. That need not be the volume whose
+ * data is read; its Secrets must be mounted all the same.
  */
 function readSecretData(
   volumes: readonly Volume[],

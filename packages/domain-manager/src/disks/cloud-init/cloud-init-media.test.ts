@@ -16,7 +16,7 @@ function written(media: ReturnType<typeof cloudInitMedia>): Record<string, strin
   );
 }
 
-test("content without metadata tells the guest its identity and nothing more", () => {
+test("content without metadata tells the guest only its identity", () => {
   const content = { userData, networkData: empty };
   const noCloud = cloudInitMedia(vmi, { ...content, source: "noCloud" }, { instanceType: "u1" });
   expect(noCloud.label).toBe("cidata");
@@ -31,7 +31,7 @@ test("content without metadata tells the guest its identity and nothing more", (
   );
 });
 
-test("network data gets a file of its own, and user data is there though it is empty", () => {
+test("writes network data to its own file, and user data even if it is empty", () => {
   const networkData = sealText("version: 2\n");
   expect(
     written(cloudInitMedia(vmi, { source: "noCloud", userData: empty, networkData })),
@@ -41,7 +41,7 @@ test("network data gets a file of its own, and user data is there though it is e
   });
 });
 
-test("keys are numbered, sorted as text, and escaped as Go does", () => {
+test("numbers keys, sorts them as strings, and escapes them like Go", () => {
   const publicKeys = Array.from({ length: 11 }, (_, at) => new Sealed(`<${at}&>\u2028`));
   const metadata = { instanceId: "i", instanceType: "", hostname: "h", uuid: "", publicKeys };
   const text = written(
@@ -67,7 +67,7 @@ test("devices are left out, null, empty or a list", () => {
   ]);
 });
 
-test("no data, or a source that is none, is refused", () => {
+test("rejects missing data and an unknown source", () => {
   expect(() =>
     cloudInitMedia(vmi, { source: "noCloud", userData: empty, networkData: empty }),
   ).toThrow(expect.objectContaining({ code: "DISK_CLOUD_INIT_EMPTY" }));
@@ -76,12 +76,12 @@ test("no data, or a source that is none, is refused", () => {
   ).toThrow(expect.objectContaining({ code: "DISK_VMI_INVALID" }));
 });
 
-test("the image lies below the namespace and name of the VMI", () => {
+test("the image is below the namespace and name of the VMI", () => {
   expect(cloudInitImage(vmi, "noCloud")).toBe("ns/vm1/noCloud.iso");
   expect(cloudInitImage(vmi, "configDrive")).toBe("ns/vm1/configdrive.iso");
 });
 
-test("a VMI without a domain is refused with its path", () => {
+test("rejects a VMI without a domain and names its path", () => {
   const odd = { metadata: { name: "vm" }, spec: {} } as never;
   const content = {
     source: "noCloud",

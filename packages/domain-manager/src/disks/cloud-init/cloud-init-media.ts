@@ -14,13 +14,15 @@ export interface CloudInitContent {
   readonly source: CloudInitSource;
   readonly userData: Sealed<Uint8Array>;
   readonly networkData: Sealed<Uint8Array>;
-  /** Without it the guest gets its identity and nothing more. */
+  /** Without it the guest only gets its identity. */
   readonly metadata?: CloudInitMetadata | undefined;
 }
 
 /** Options of {@link cloudInitMedia}. */
 export interface CloudInitMediaOptions {
-  /** Config drive only: devices by their tags. `null` is written as such; undefined leaves the field out. */
+  /**
+   * Config drive only: devices by their tags. `null` is written as such; undefined omits the field.
+   */
   readonly devices?: readonly DeviceMetadata[] | null | undefined;
   /** Only for content without metadata. */
   readonly instanceType?: string | undefined;
@@ -55,10 +57,10 @@ const forms: Readonly<Record<CloudInitSource, Form>> = {
 const mode = 0o400;
 
 /**
- * The files of a cloud-init medium. User data is always there, if empty; network data only if there is
- * some.
+ * The files of a cloud-init medium. User data is always there, even if empty; network data only if
+ * there is any.
  *
- * @throws DiskError if there is neither, the source is none of the two, or the VMI has another shape.
+ * @throws DiskError if both are missing, the source is unknown, or the VMI has another shape.
  */
 export function cloudInitMedia(
   vmi: VirtualMachineInstance,
@@ -87,7 +89,7 @@ export function cloudInitMedia(
   return { label: form.label, files: list };
 }
 
-/** The ISO image below the directory of cloud-init data, as `default/testvmi/noCloud.iso`. */
+/** The ISO image below the directory of cloud-init data, such as `default/testvmi/noCloud.iso`. */
 export function cloudInitImage(
   { metadata }: VirtualMachineInstance,
   source: CloudInitSource,
@@ -100,7 +102,7 @@ function formOf(source: CloudInitSource): Form {
   if (source === "noCloud" || source === "configDrive") return forms[source];
   throw new DiskError(
     "DISK_VMI_INVALID",
-    `cloud-init: ${JSON.stringify(source)} is no data source; use noCloud or configDrive`,
+    `cloud-init: ${JSON.stringify(source)} is not a data source; use noCloud or configDrive`,
   );
 }
 
@@ -131,7 +133,7 @@ function unlessEmpty(text: string): string | undefined {
   return text === "" ? undefined : goJson(text);
 }
 
-/** Keys by number. Numbers are sorted as text, as Go sorts the keys of a map. */
+/** Keys by number. Numbers are sorted as strings, as Go sorts the keys of a map. */
 function publicKeysJson(keys: readonly Sealed<string>[]): string | undefined {
   if (keys.length === 0) return undefined;
   const fields = keys.map((key, at) => [String(at), goJson(key.reveal())] as const);

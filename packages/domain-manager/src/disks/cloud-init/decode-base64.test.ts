@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeBase64 } from "./decode-base64.ts";
 
-test("what is encoded comes back, with line breaks anywhere", () => {
+test("decodes what was encoded, with line breaks anywhere", () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 200 }),

@@ -6,10 +6,10 @@ const padding = 0x3d;
 export type Base64Result = { readonly bytes: Uint8Array } | { readonly fault: number };
 
 /**
- * Decodes padded base64 (RFC 4648) and says where a text fails. Line breaks are passed over, wherever
- * they are; anything else that is not of the alphabet, missing padding and text after it are faults.
+ * Decodes padded base64 (RFC 4648) and reports where a string fails. Line breaks are skipped
+ * anywhere; other characters outside the alphabet, missing padding and text after it are faults.
  *
- * `Buffer.from(text, "base64")` takes any text at all and drops what it does not know: user data cut
+ * `Buffer.from(text, "base64")` accepts any string and drops what it does not know: user data cut
  * in two by a typo would reach the guest.
  */
 export function decodeBase64(text: string): Base64Result {

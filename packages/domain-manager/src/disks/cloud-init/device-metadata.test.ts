@@ -18,7 +18,7 @@ function metadata(domain: Domain, devices: string, options?: DeviceMetadataOptio
   return deviceMetadata({ spec: { domain } }, live, options);
 }
 
-test("interfaces come in the order of the live domain, then host devices", () => {
+test("lists interfaces in the order of the live domain, then host devices", () => {
   const devices = {
     interfaces: [
       { name: "a", tag: "first" },
@@ -41,7 +41,7 @@ test("interfaces come in the order of the live domain, then host devices", () =>
   ]);
 });
 
-test("a GPU's tag reaches the guest, unless told to do as KubeVirt", () => {
+test("a GPU's tag reaches the guest, unless KubeVirt's behaviour is requested", () => {
   const devices = { gpus: [{ name: "g", deviceName: "v/g", tag: "gpu" }] };
   expect(metadata({ cpu: {}, devices }, hostdev("gpu-g"))).toMatchObject([
     { type: "hostdev", tags: ["gpu"] },
@@ -49,7 +49,7 @@ test("a GPU's tag reaches the guest, unless told to do as KubeVirt", () => {
   expect(metadata({ cpu: {}, devices }, hostdev("gpu-g"), { gpusAsHostDevices: true })).toEqual([]);
 });
 
-test("what is near a device: its NUMA node, or the vCPUs that are pinned there", () => {
+test("reports what is near a device: its NUMA node, or the vCPUs that are pinned there", () => {
   const devices = { hostDevices: [{ name: "d", deviceName: "v/x", tag: "t" }] };
   const topology = { numaNode: () => 1, nearbyCpus: () => [11, 12, 99] };
   const near = (cpu: NonNullable<Domain["cpu"]>) =>
@@ -69,7 +69,7 @@ test.each([
     "DISK_DOMAIN_INVALID",
   ],
   ["a VMI without cpu", hostdev("hostdevice-d"), "DISK_VMI_INVALID"],
-])("%s is refused", (_, live, code) => {
+])("rejects %s", (_, live, code) => {
   const devices = {
     interfaces: [{ name: "n", tag: "t" }],
     hostDevices: [{ name: "d", deviceName: "v/x", tag: "t" }],
@@ -78,7 +78,7 @@ test.each([
 });
 
 test.each(["<domain", "<domain>", "<domain></doman>", "<foo/>", "", "<domain a='1' a='2'/>"])(
-  "%j is no domain",
+  "rejects %j as a domain",
   (xml) => {
     expect(() => readLiveDevices(xml)).toThrow(
       expect.objectContaining({ code: "DISK_DOMAIN_INVALID" }),

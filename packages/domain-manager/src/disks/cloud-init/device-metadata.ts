@@ -5,7 +5,7 @@ import { guardVmi } from "../guard-vmi.ts";
 import { jsonObject } from "./json-object.ts";
 import type { LiveAddress, LiveDevice, LiveDevices } from "./live-devices.ts";
 
-/** Where in the guest a device with a tag is. */
+/** Location of a tagged device in the guest. */
 export interface DeviceMetadata {
   readonly type: "nic" | "hostdev";
   /** As `pci`. */
@@ -21,7 +21,7 @@ export interface DeviceMetadata {
   readonly tags: readonly string[];
 }
 
-/** What the node knows of a PCI device; undefined where it knows nothing. */
+/** What the node knows about a PCI device; undefined if nothing. */
 export interface DeviceTopology {
   numaNode(pciAddress: string): number | undefined;
   /** CPUs of the host that are near the device. */
@@ -32,8 +32,8 @@ export interface DeviceTopology {
 export interface DeviceMetadataOptions {
   readonly topology?: DeviceTopology;
   /**
-   * KubeVirt looks the name of a GPU up among the host devices: a tag of a GPU never reaches the
-   * guest, one of a host device with the same name does. True does as KubeVirt. Default false.
+   * KubeVirt looks up the name of a GPU among the host devices: a GPU's tag never reaches the
+   * guest, but that of a host device with the same name does. True does the same. Default false.
    */
   readonly gpusAsHostDevices?: boolean;
 }
@@ -43,9 +43,9 @@ const hostDevicePrefix = "hostdevice-";
 const gpuPrefix = "gpu-";
 
 /**
- * Joins the tags in a VMI to the addresses that libvirt gave the devices: interfaces in the order of
- * the live domain, then host devices. Devices without a tag, and interfaces without an alias, are
- * passed over.
+ * Matches the tags in a VMI with the addresses that libvirt gave the devices: interfaces in the
+ * order of the live domain, then host devices. Devices without a tag, and interfaces without an
+ * alias, are skipped.
  *
  * @throws DiskError if a tagged device has no PCI address, or a VMI with a tagged host device no `cpu`
  *   (run defaulting first).
@@ -86,10 +86,10 @@ function joinTags(
   return [...nics, ...assigned];
 }
 
-/** Tags of one kind of device by name, and what stands before the name in an alias. */
+/** Tags of one kind of device by name, and the alias prefix. */
 type Lookup = readonly ["nic" | "hostdev", ReadonlyMap<string, string>, string];
 
-/** Every tag that a host device has; one whose name is used twice in the VMI has two. */
+/** All tags of a host device; a name that is used twice in the VMI has two. */
 function tagged(
   { alias }: LiveDevice,
   lookups: readonly Lookup[],

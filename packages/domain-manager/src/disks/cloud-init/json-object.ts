@@ -1,8 +1,8 @@
 import { goJson } from "@virtkit/api/go-json";
 
 /**
- * An object of fields whose values are JSON already, in this order, without those that are undefined.
- * A list of pairs, for a JavaScript object would put the keys `0` to `11` in numeric order.
+ * An object from fields with JSON values, in this order, without undefined ones. The input is a
+ * list of pairs, because a JavaScript object would put the keys `0` to `11` in numeric order.
  */
 export function jsonObject(fields: Iterable<readonly [string, string | undefined]>): string {
   const written: string[] = [];

@@ -12,7 +12,7 @@ export interface LiveAddress {
 
 /** A device of a running domain. */
 export interface LiveDevice {
-  /** Without the `ua-` of aliases that were set from outside. */
+  /** Without the `ua-` prefix of user-defined aliases. */
   readonly alias?: string;
   /** In the guest. */
   readonly address?: LiveAddress;
@@ -21,11 +21,11 @@ export interface LiveDevice {
   readonly mac?: string;
 }
 
-/** What device metadata needs of a running domain. */
+/** What device metadata needs from a running domain. */
 export interface LiveDevices {
   readonly interfaces: readonly LiveDevice[];
   readonly hostDevices: readonly LiveDevice[];
-  /** vCPU by the CPU of the host on which it is pinned. */
+  /** vCPU by the host CPU to which it is pinned. */
   readonly vcpuOfCpu: ReadonlyMap<string, number>;
 }
 
@@ -34,7 +34,7 @@ const userAlias = "ua-";
 /**
  * Reads the interfaces, host devices and CPU pins of a live domain's XML.
  *
- * @throws DiskError if it is not well-formed, or no domain.
+ * @throws DiskError if it is not well-formed, or not a domain.
  */
 export function readLiveDevices(domainXml: string): LiveDevices {
   const interfaces: LiveDevice[] = [];

@@ -2,8 +2,8 @@ import type { MountedFiles, MountedSecrets } from "../mounted-secrets.ts";
 import { readVolume, type VolumeLimits } from "./read-volume.ts";
 
 /**
- * Reads mounted Secrets by the names of their directories. One that is not mounted is left out: whether
- * that matters is for the reader of the Secrets to say.
+ * Reads mounted Secrets by the names of their directories. Those that are not mounted are left out:
+ * the user of the Secrets decides whether that matters.
  */
 export async function readSecrets(
   directory: string,

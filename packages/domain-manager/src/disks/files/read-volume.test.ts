@@ -17,7 +17,7 @@ async function read(path: string, limits = {}): Promise<Record<string, string> |
   );
 }
 
-test("a volume as the kubelet lays it out: each key once, none of its own files", async () => {
+test("reads a volume as the kubelet lays it out: each key once, without the kubelet's own files", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({
     "..2026_01/config": "c",
@@ -30,13 +30,13 @@ test("a volume as the kubelet lays it out: each key once, none of its own files"
   expect(await read(directory.path)).toEqual({ config: "c", "sub/key": "k", plain: "p" });
 });
 
-test("a volume that is not mounted is undefined, an empty one has no files", async () => {
+test("a volume that is not mounted is undefined; an empty one has no files", async () => {
   const directory = await temporaryDirectory();
   expect(await read(`${directory.path}/gone`)).toBe(undefined);
   expect(await read(directory.path)).toEqual({});
 });
 
-test("links are resolved inside the volume, so that none leads out", async () => {
+test("resolves links inside the volume, so that none leads out", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({
     secret: "outside",
@@ -52,7 +52,7 @@ test.each([
   ["leads nowhere", "-> ../secret", "DISK_SOURCE_MISSING"],
   ["leads to itself", "-> a", "DISK_SOURCE_REFUSED"],
   ["leads to the directory that it is in", "-> .", "DISK_TOO_LARGE"],
-])("a link that %s is refused", async (_, link, code) => {
+])("rejects a link that %s", async (_, link, code) => {
   const directory = await temporaryDirectory();
   await directory.fill({ secret: "outside", "volume/a": link });
   // The control: a reader that trusts the link is led out.
@@ -62,13 +62,13 @@ test.each([
   await expect(readVolume(`${directory.path}/volume`)).rejects.toMatchObject({ code });
 });
 
-test("a pipe is refused, and does not block", async () => {
+test("rejects a pipe without blocking", async () => {
   const directory = await temporaryDirectory();
   execFileSync("mkfifo", [`${directory.path}/pipe`]);
   await expect(readVolume(directory.path)).rejects.toMatchObject({ code: "DISK_SOURCE_REFUSED" });
 });
 
-test("bytes and files are bounded, and the error does not show what was read", async () => {
+test("limits bytes and files, and the error does not show what was read", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({ a: "hunter2", b: "hunter2" });
   expect(await read(directory.path, { maxBytes: 14, maxFiles: 2 })).toEqual({

@@ -3,7 +3,7 @@ import type { MediaFile } from "../media.ts";
 import { Sealed } from "../sealed.ts";
 import { type Found, RootedDirectory, readBounded } from "./rooted-directory.ts";
 
-/** Bounds of a mounted volume. */
+/** Limits of a mounted volume. */
 export interface VolumeLimits {
   /** Sum of all files in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -14,9 +14,9 @@ export interface VolumeLimits {
 /**
  * Reads all files of a mounted ConfigMap, Secret or the like; undefined if the directory is not there.
  *
- * Links are followed inside the volume, for the kubelet makes each key a link to `..data/key`, which
- * it swaps; names that begin with `..` are its own and are passed over. Devices, sockets and pipes,
- * links that lead nowhere and whatever exceeds a limit are refused.
+ * Links are followed inside the volume, because the kubelet makes each key a link to `..data/key`
+ * and swaps that. Names that begin with `..` are the kubelet's own and are skipped. Devices,
+ * sockets and pipes, links that lead nowhere and whatever exceeds a limit are refused.
  */
 export async function readVolume(
   path: string,
@@ -48,7 +48,7 @@ async function readDirectory(
   depth: number,
 ): Promise<MediaFile[]> {
   const place = `${root.path}/${directory}`;
-  // A link to a directory above itself makes a tree without end.
+  // A link to a directory above itself makes an endless tree.
   if (depth > deepest) {
     throw new DiskError("DISK_TOO_LARGE", `${place}: over ${deepest} directories deep`, {
       path: place,

@@ -2,7 +2,10 @@ import { constants } from "node:fs";
 import { type FileHandle, open, opendir, readlink } from "node:fs/promises";
 import { DiskError } from "../disk-error.ts";
 
-/** Not in Node's table. A handle that names a file without opening it: a FIFO does not block, a device is not touched. */
+/**
+ * Missing in Node's table. A handle that refers to a file without opening it: a FIFO does not
+ * block, a device is not touched.
+ */
 const O_PATH = 0o10000000;
 /** As many links as the kernel follows. */
 const mostLinks = 40;
@@ -19,11 +22,11 @@ export interface Found {
 }
 
 /**
- * A directory whose content may be hostile: a Pod's root, a container's image, a mounted volume.
+ * A directory with possibly hostile content: a Pod's root, a container's image, a mounted volume.
  *
- * Every part of a path is opened by itself, from the handle of its parent, and never through a link;
- * a link is read and resolved *inside* the root, as `openat2` with `RESOLVE_IN_ROOT` does. So no link
- * leads out, and none that is swapped in at the wrong moment either.
+ * Every component of a path is opened separately, from the handle of its parent, and never through
+ * a link. A link is read and resolved *inside* the root, as `openat2` with `RESOLVE_IN_ROOT` does.
+ * So no link leads out, not even one that is swapped in at the wrong moment.
  */
 export class RootedDirectory {
   readonly path: string;
@@ -50,7 +53,7 @@ export class RootedDirectory {
   /**
    * Finds what a path leads to; undefined if nothing is there. The caller closes the handle.
    *
-   * @throws DiskError if a part is no directory, or over 40 links are on the way.
+   * @throws DiskError if a part is not a directory, or over 40 links are on the way.
    */
   async find(path: string): Promise<Found | undefined> {
     const walk = new Walk(this.#root);
@@ -64,7 +67,9 @@ export class RootedDirectory {
     }
   }
 
-  /** {@link find}, refusing all but a regular file, and failing if nothing is there. */
+  /**
+   * Like {@link find}, but refuses everything except a regular file, and fails if nothing is there.
+   */
   async findFile(path: string): Promise<Found> {
     const found = await this.find(path);
     const place = `${this.path}/${path}`.replace(/\/+/g, "/");
@@ -80,7 +85,7 @@ export class RootedDirectory {
   /**
    * Reads a regular file of at most `limit` bytes.
    *
-   * @throws DiskError if it is larger, no regular file, or not there.
+   * @throws DiskError if it is larger, not a regular file, or missing.
    */
   async read(path: string, limit: number): Promise<Uint8Array> {
     const found = await this.findFile(path);
@@ -110,7 +115,9 @@ export class RootedDirectory {
   }
 }
 
-/** The path by which a handle's file can be opened again: the kernel goes to the very same file. */
+/**
+ * The path by which a handle's file can be opened again: the kernel resolves it to the same file.
+ */
 export function handlePath({ fd }: FileHandle, name?: string): string {
   return name === undefined ? `/proc/self/fd/${fd}` : `/proc/self/fd/${fd}/${name}`;
 }
@@ -148,7 +155,9 @@ class Walk {
     await this.#passed.pop()?.handle.close();
   }
 
-  /** Goes to a name in the directory reached so far; returns the parts of the link that it is, if it is one. */
+  /**
+   * Goes to a name in the current directory; if it is a link, returns the components of the link.
+   */
   async #step(name: string): Promise<readonly string[]> {
     if (this.#passed.length >= deepest)
       throw refused(name, `it lies over ${deepest} directories deep`);
@@ -187,7 +196,7 @@ function refused(name: string, what: string): DiskError {
   return new DiskError("DISK_SOURCE_REFUSED", `${JSON.stringify(name)}: ${what}`, { path: name });
 }
 
-/** Reads a file that was found, of at most `limit` bytes, whatever size it claims. */
+/** Reads at most `limit` bytes of an opened file, whatever size it claims. */
 export async function readBounded(found: Found, limit: number, place: string): Promise<Uint8Array> {
   const tooLarge = () =>
     new DiskError("DISK_TOO_LARGE", `${place}: over the limit of ${limit} bytes`, { path: place });
@@ -195,7 +204,7 @@ export async function readBounded(found: Found, limit: number, place: string): P
   try {
     const file = await open(handlePath(found.handle), constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      // A byte more than it may have: a file that grows meanwhile shows.
+      // One byte more than allowed, to notice a file that grows meanwhile.
       const buffer = Buffer.alloc(Math.min(found.size, limit) + 1);
       let length = 0;
       for (;;) {

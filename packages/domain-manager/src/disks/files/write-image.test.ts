@@ -5,7 +5,7 @@ import { writeImage, writeImageOnce } from "./write-image.ts";
 
 const image = { size: 4096, extents: [{ offset: 1024, bytes: Buffer.from("content") }] };
 
-test("an image is written with its size, its holes and its permissions", async () => {
+test("writes an image with its size, holes and permissions", async () => {
   const directory = await temporaryDirectory();
   const path = `${directory.path}/a/b/disk.img`;
   await writeImage(path, image, { mode: 0o600 });
@@ -16,7 +16,7 @@ test("an image is written with its size, its holes and its permissions", async (
   expect(await readdir(`${directory.path}/a/b`)).toEqual(["disk.img"]);
 });
 
-test("what a killed process left, and what was there before, is replaced", async () => {
+test("replaces what was there before, and what a killed process left", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({ disk: "old", "disk.staging": "half" });
   await writeImage(`${directory.path}/disk`, image);
@@ -24,14 +24,14 @@ test("what a killed process left, and what was there before, is replaced", async
   expect(await readdir(directory.path)).toEqual(["disk"]);
 });
 
-test("a link in its place is replaced, and not followed", async () => {
+test("replaces a link in its place instead of following it", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({ victim: "precious", disk: "-> victim", "disk.staging": "-> victim" });
   await writeImage(`${directory.path}/disk`, image);
   expect(await readFile(`${directory.path}/victim`, "utf8")).toBe("precious");
 });
 
-test("a disk that is there is kept, and anything else there is refused", async () => {
+test("keeps an existing disk, and rejects anything else in its place", async () => {
   const directory = await temporaryDirectory();
   const path = `${directory.path}/disk`;
   expect(await writeImageOnce(path, () => image)).toBe(true);
@@ -47,7 +47,7 @@ test("a disk that is there is kept, and anything else there is refused", async (
   }
 });
 
-test("a caller who gives up leaves nothing behind", async () => {
+test("an aborted caller leaves nothing behind", async () => {
   const directory = await temporaryDirectory();
   const path = `${directory.path}/disk`;
   await expect(writeImage(path, image, { signal: AbortSignal.abort() })).rejects.toMatchObject({
@@ -56,7 +56,7 @@ test("a caller who gives up leaves nothing behind", async () => {
   expect(await readdir(directory.path)).toEqual([]);
 });
 
-test("a failure names the file, the step and the reason", async () => {
+test("the error names the file, the step and the reason", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({ file: "" });
   const path = `${directory.path}/file/disk`;

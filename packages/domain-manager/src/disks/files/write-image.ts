@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { DiskError } from "../disk-error.ts";
 import { joinedExtents, type SparseImage } from "../image/sparse-image.ts";
 
-/** Who owns a file that is made for QEMU. */
+/** Owner of a file that is created for QEMU. */
 export interface FileOwner {
   readonly uid: number;
   readonly gid: number;
@@ -17,17 +17,17 @@ export interface WriteOptions {
   /** Permissions. Default `0o640`. */
   readonly mode?: number | undefined;
   /**
-   * Wait until the content is on the disk before the file gets its name. For files that are kept from one
-   * start to the next: after a power cut an empty one would be taken for the guest's own. Default false.
+   * Sync the content to disk before the file gets its name. For files that persist between starts:
+   * after a power cut, an empty file would be mistaken for the guest's own. Default false.
    */
   readonly durable?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes an image to a file that appears whole or not at all: under a name of its own first, then
- * renamed over what was there. Missing directories are made. When it fails, nothing is left behind;
- * what a process that was killed has left is written over.
+ * Writes an image to a file that appears completely or not at all: first under a temporary name,
+ * then renamed over what was there. Creates missing directories. A failure leaves nothing behind;
+ * leftovers of a killed process are overwritten.
  *
  * @throws DiskError, with the code `DISK_FULL` if there is no space.
  */
@@ -60,7 +60,9 @@ export async function writeImage(
   }
 }
 
-/** Opens the file under its first name; makes its directory, and removes what is in its place. */
+/**
+ * Opens the file under its temporary name; creates its directory, and removes what is in its place.
+ */
 async function openStaging(staging: string, mode: number): Promise<FileHandle> {
   const ways: Readonly<Record<string, () => Promise<unknown>>> = {
     ENOENT: async () => await mkdir(dirname(staging), { recursive: true }),
@@ -75,8 +77,8 @@ async function openStaging(staging: string, mode: number): Promise<FileHandle> {
 }
 
 /**
- * {@link writeImage}, unless a regular file is there already: the disk of a guest that ran before.
- * Returns whether it wrote one.
+ * Like {@link writeImage}, unless a regular file is there already: the disk of a guest that ran
+ * before. Returns whether it wrote one.
  *
  * @throws DiskError `DISK_TARGET_REFUSED` if something else is there; it is left alone.
  */
@@ -90,7 +92,7 @@ export async function writeImageOnce(
   return true;
 }
 
-/** Whether a regular file is there. Refuses what is there and is none. */
+/** Whether a regular file is there. Refuses anything else. */
 export async function isRegularFile(path: string): Promise<boolean> {
   const stat = await inStep("look at", path, () =>
     lstat(path).catch((error: NodeJS.ErrnoException) => {
@@ -102,12 +104,12 @@ export async function isRegularFile(path: string): Promise<boolean> {
   if (stat.isFile()) return true;
   throw new DiskError(
     "DISK_TARGET_REFUSED",
-    `${path}: not a regular file, though a disk is to be made there; remove it`,
+    `${path}: not a regular file, but a disk is to be created there; remove it`,
     { path },
   );
 }
 
-/** Never through a link, and never into a file that somebody else made. */
+/** Never through a link, and never into a file that someone else created. */
 export const exclusively: number =
   constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 

@@ -10,12 +10,12 @@ function qcow2(change: (header: Buffer) => void = () => {}): Buffer {
   return header;
 }
 
-test("what has no signature is raw, as large as its file", () => {
+test("treats an image without a signature as raw, as large as its file", () => {
   expect(imageInfo(Buffer.alloc(512), 1024n, "x")).toEqual({ format: "raw", virtualSize: 1024n });
   expect(imageInfo(Buffer.alloc(0), 0n, "x")).toEqual({ format: "raw", virtualSize: 0n });
 });
 
-test("features that leave the image self-contained are accepted", () => {
+test("accepts features that leave the image self-contained", () => {
   const compressed = qcow2((header) => header.writeBigUInt64BE(1n | 8n | 16n, 72));
   expect(imageInfo(compressed, 0n, "x")).toEqual({ format: "qcow2", virtualSize: 1n << 30n });
   expect(
@@ -31,20 +31,20 @@ test.each<[string, Buffer]>([
   ["a backing file", qcow2((header) => header.writeBigUInt64BE(200n, 8))],
   ["the length of a backing file", qcow2((header) => header.writeUInt32BE(3, 16))],
   ["data in another file", qcow2((header) => header.writeBigUInt64BE(4n, 72))],
-  ["a mark of corruption", qcow2((header) => header.writeBigUInt64BE(2n, 72))],
+  ["the corrupt flag set", qcow2((header) => header.writeBigUInt64BE(2n, 72))],
   ["unknown features", qcow2((header) => header.writeBigUInt64BE(1n << 40n, 72))],
   ["encryption", qcow2((header) => header.writeUInt32BE(2, 32))],
   ["an unknown version", qcow2((header) => header.writeUInt32BE(4, 4))],
   ["half a header", qcow2().subarray(0, 60)],
   ["half a header of version 3", qcow2().subarray(0, 90)],
-])("a qcow2 image with %s is refused", (_, head) => {
+])("rejects a qcow2 image with %s", (_, head) => {
   expect(() => imageInfo(head, 0n, "x")).toThrow(
     expect.objectContaining({ code: "DISK_SOURCE_REFUSED" }),
   );
 });
 
 test.each(["KDMV", "vhdxfile", "QED\0", "LUKS\xba\xbe", "conectix"])(
-  "format of %j is refused",
+  "rejects the format of %j",
   (text) => {
     expect(() => imageInfo(Buffer.from(text.padEnd(512, "\0"), "latin1"), 0n, "x")).toThrow(
       /convert it/,
@@ -52,7 +52,7 @@ test.each(["KDMV", "vhdxfile", "QED\0", "LUKS\xba\xbe", "conectix"])(
   },
 );
 
-test("any header is answered or refused", () => {
+test("answers or rejects any header", () => {
   const starts = fc.constantFrom("", "QFI\xfb", "QFI\xfb\0\0\0\x03");
   fc.assert(
     fc.property(starts, fc.uint8Array({ maxLength: 120 }), (start, rest) => {

@@ -1,16 +1,19 @@
 import { DiskError } from "../disk-error.ts";
 
-/** What an image is. */
+/** Format and size of an image. */
 export interface ImageInfo {
   readonly format: "raw" | "qcow2";
   /** Bytes that the guest sees. */
   readonly virtualSize: bigint;
 }
 
-/** Bytes at the beginning of an image that {@link imageInfo} wants to see. */
+/** The first bytes of an image that {@link imageInfo} needs. */
 export const imageHeadLength = 512;
 
-/** Beginnings of formats that are recognised in order to be refused: a guest that got one as raw would not boot. */
+/**
+ * Signatures of formats that are recognized only to refuse them: a guest that got one as raw would
+ * not boot.
+ */
 const refusedFormats: readonly (readonly [string, string])[] = [
   ["vmdk", "KDMV"],
   ["vmdk", "COWD"],
@@ -28,11 +31,11 @@ const features = { dirty: 1n, compression: 8n, extendedTables: 16n };
 const acceptedFeatures = features.dirty | features.compression | features.extendedTables;
 
 /**
- * Format and size of an image from its first bytes and the size of its file, with the checks that an
- * image from a stranger needs: no backing file, no external data file, no encryption. A qcow2 that
+ * Format and size of an image from its first bytes and the size of its file, with the checks that
+ * an untrusted image needs: no backing file, no external data file, no encryption. A qcow2 that
  * names a file of the host would let the guest read it.
  *
- * @throws DiskError if the image is in another format than raw and qcow2, or is refused.
+ * @throws DiskError if the image is neither raw nor qcow2, or is refused.
  */
 export function imageInfo(head: Uint8Array, fileSize: bigint, path: string): ImageInfo {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
@@ -46,7 +49,7 @@ export function imageInfo(head: Uint8Array, fileSize: bigint, path: string): Ima
 }
 
 function qcow2Info(bytes: Buffer, path: string): ImageInfo {
-  if (bytes.length < 72) throw refused(path, "a qcow2 image that is cut off");
+  if (bytes.length < 72) throw refused(path, "a truncated qcow2 image");
   const version = bytes.readUInt32BE(4);
   if (version !== 2 && version !== 3)
     throw refused(path, `qcow2 of version ${version}; use 2 or 3`);
@@ -58,9 +61,10 @@ function qcow2Info(bytes: Buffer, path: string): ImageInfo {
 }
 
 function checkFeatures(bytes: Buffer, path: string): void {
-  if (bytes.length < 104) throw refused(path, "a qcow2 image that is cut off");
+  if (bytes.length < 104) throw refused(path, "a truncated qcow2 image");
   const unknown = bytes.readBigUInt64BE(72) & ~acceptedFeatures;
-  if (unknown & 2n) throw refused(path, "it is marked corrupt; repair it with qemu-img check -r");
+  if (unknown & 2n)
+    throw refused(path, "it is marked as corrupt; repair it with qemu-img check -r");
   if (unknown & 4n) throw refused(path, "its data is in another file; flatten it");
   if (unknown) throw refused(path, `unknown qcow2 features (0x${unknown.toString(16)})`);
 }

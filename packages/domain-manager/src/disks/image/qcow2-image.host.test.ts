@@ -34,7 +34,7 @@ test.each([1n << 20n, 10n << 30n, (5n << 40n) + 512n])(
 );
 
 test.each(["raw", "qcow2"] as const)(
-  "an overlay on a %s image reads as the image does",
+  "an overlay on a %s image reads like the image",
   async (format) => {
     const directory = await temporaryDirectory();
     const base = `${directory.path}/base, with "odd" name=1.img`;
@@ -54,7 +54,7 @@ test.each(["raw", "qcow2"] as const)(
   },
 );
 
-test("images of qemu-img in other formats are recognised and refused", async () => {
+test("recognizes and rejects images of qemu-img in other formats", async () => {
   const directory = await temporaryDirectory();
   for (const format of ["vmdk", "vhdx", "vdi", "vpc", "qed", "parallels"]) {
     const path = `${directory.path}/${format}`;
@@ -63,7 +63,7 @@ test("images of qemu-img in other formats are recognised and refused", async () 
   }
 });
 
-test("images that name other files are refused, as qemu-img makes them", async () => {
+test("rejects images of qemu-img that name other files", async () => {
   const directory = await temporaryDirectory();
   const base = `${directory.path}/base`;
   await runProgram("qemu-img", ["create", "-q", "-f", "raw", base, "1M"]);
@@ -75,7 +75,7 @@ test("images that name other files are refused, as qemu-img makes them", async (
   await expect(readImageInfo(external)).rejects.toThrow("another file");
 });
 
-test("a block device is as large as the kernel says; a character device is refused", async () => {
+test("takes the size of a block device from the kernel, and rejects a character device", async () => {
   const directory = await temporaryDirectory();
   const file = `${directory.path}/file`;
   await writeFile(file, Buffer.alloc(3 << 20));
@@ -88,7 +88,7 @@ test("a block device is as large as the kernel says; a character device is refus
   await expect(readImageInfo("/dev/zero")).rejects.toMatchObject({ code: "DISK_SOURCE_REFUSED" });
 });
 
-test("a disk that is full while an overlay is made: a clear error, and nothing half-made", async () => {
+test("a full disk during the creation of an overlay is a clear error and leaves nothing incomplete", async () => {
   const directory = await temporaryDirectory();
   await runProgram("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", directory.path]);
   try {

@@ -5,7 +5,7 @@ import { imageBytes } from "./sparse-image.ts";
 
 const head = (image: Parameters<typeof imageBytes>[0]) => imageBytes(image).subarray(0, 512);
 
-test("an empty image has the size that was asked for, in whole sectors", () => {
+test("an empty image has the requested size, in whole sectors", () => {
   const image = qcow2Image(1_000_001n);
   expect(imageInfo(head(image), BigInt(image.size), "x")).toEqual({
     format: "qcow2",
@@ -21,7 +21,7 @@ test("the first table grows with the disk", () => {
   expect(qcow2Image(1024n * tebibyte).size).toBe(259 << 16);
 });
 
-test("a backing image is named by path and format", () => {
+test("names a backing image by path and format", () => {
   const bytes = Buffer.from(
     head(qcow2Image(1n << 20n, { path: "/disks/base.img", format: "raw" })),
   );
@@ -31,7 +31,7 @@ test("a backing image is named by path and format", () => {
 });
 
 test.each(["relative", "nbd:host:1", "json:{}", "", `/${"x".repeat(1023)}`, "/a\0b"])(
-  "%j is no backing image",
+  "rejects %j as a backing image",
   (path) => {
     expect(() => qcow2Image(1n, { path, format: "raw" })).toThrow(
       expect.objectContaining({ code: "DISK_SOURCE_REFUSED" }),
@@ -39,6 +39,6 @@ test.each(["relative", "nbd:host:1", "json:{}", "", `/${"x".repeat(1023)}`, "/a\
   },
 );
 
-test.each([0n, -1n, (1n << 50n) + 1n])("no disk has %d bytes", (size) => {
+test.each([0n, -1n, (1n << 50n) + 1n])("rejects a disk of %d bytes", (size) => {
   expect(() => qcow2Image(size)).toThrow(expect.objectContaining({ code: "DISK_TOO_LARGE" }));
 });

@@ -1,7 +1,7 @@
 import { DiskError } from "../disk-error.ts";
 import type { SparseImage } from "./sparse-image.ts";
 
-/** An image below another: what the guest has not written is read from there. */
+/** An image below another: the guest reads from it what it has not written. */
 export interface BackingImage {
   /** Absolute path, as QEMU sees it. */
   readonly path: string;
@@ -64,7 +64,8 @@ export function qcow2Image(bytes: bigint, backing?: BackingImage): SparseImage {
 
 function writeBacking(header: Buffer, { path, format }: BackingImage): void {
   const name = Buffer.from(path);
-  // QEMU reads `nbd:host` or `json:{...}` as something else than a file; a path from the root never.
+  // QEMU reads `nbd:host` or `json:{...}` as something other than a file, but never a path that
+  // starts at the root.
   if (!path.startsWith("/") || path.includes("\0") || name.length > longestBackingPath) {
     throw new DiskError(
       "DISK_SOURCE_REFUSED",

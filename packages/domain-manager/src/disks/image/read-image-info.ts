@@ -6,15 +6,15 @@ import { type ImageInfo, imageHeadLength, imageInfo } from "./image-info.ts";
 
 /** Options of {@link readImageInfo}. */
 export interface ImageInfoOptions {
-  /** Take the image for this, whatever is in it. Default: found out from its first bytes. */
+  /** Assume this format, whatever the content is. Default: detected from the first bytes. */
   readonly format?: "raw";
   /** Where the kernel shows its devices. Default `/sys`. */
   readonly sysfs?: string;
 }
 
 /**
- * {@link imageInfo} of a file or block device. The path is trusted up to its last part; that is never a
- * link.
+ * Like {@link imageInfo}, for a file or block device. The path is trusted up to its last component,
+ * which is never a link.
  *
  * @throws DiskError if it is neither, or is refused.
  */
@@ -50,7 +50,10 @@ export async function imageInfoOf(
   return imageInfo(head.subarray(0, bytesRead), size, path);
 }
 
-/** The kernel tells the size of a block device in sectors of 512 bytes, whatever its own are. */
+/**
+ * The kernel reports the size of a block device in sectors of 512 bytes, whatever its own sector
+ * size.
+ */
 async function deviceSize(device: bigint, sysfs: string): Promise<bigint> {
   const [major, minor] = deviceNumbers(device);
   const text = await readFile(`${sysfs}/dev/block/${major}:${minor}/size`, "utf8");

@@ -25,7 +25,7 @@ test("joined extents are the same image in at most as many pieces", () => {
   );
 });
 
-test("pieces that are close are one, those that are far or large are not", () => {
+test("joins close pieces, but not distant or large ones", () => {
   const at = (offset: number, length = 1) => ({ offset, bytes: new Uint8Array(length) });
   expect(joinedExtents([at(0), at(100), at(16_000)])).toHaveLength(1);
   expect(joinedExtents([at(0), at(1 << 16)])).toHaveLength(2);

@@ -4,7 +4,7 @@ export interface Extent {
   readonly bytes: Uint8Array;
 }
 
-/** An image as the bytes that are not zero, in order, and its size. */
+/** An image as its non-zero bytes, in order, and its size. */
 export interface SparseImage {
   readonly size: number;
   readonly extents: readonly Extent[];
@@ -17,11 +17,11 @@ export function imageBytes({ size, extents }: SparseImage): Uint8Array {
   return bytes;
 }
 
-/** A hole up to this size is written as zeros, for a call of the file system costs more than it. */
+/** A hole up to this size is written as zeros, because a system call costs more. */
 const smallHole = 16 << 10;
 const largestJoin = 1 << 20;
 
-/** The same bytes in fewer pieces: those that lie close together are joined. */
+/** The same bytes in fewer pieces: close ones are joined. */
 export function joinedExtents(extents: readonly Extent[]): readonly Extent[] {
   const groups: Extent[][] = [];
   for (const extent of extents) {

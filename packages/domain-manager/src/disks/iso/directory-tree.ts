@@ -3,13 +3,13 @@ import type { NameMaker } from "./iso-names.ts";
 import type { IsoDirectory, IsoFile } from "./iso-tree.ts";
 import { continuation, continuationLength } from "./rock-ridge.ts";
 
-/** Fields that go behind a record: those that must be in it, and those that may be elsewhere. */
+/** System-use fields of a record: those that must be in it, and those that may be elsewhere. */
 export interface SystemUse {
   readonly inRecord: Uint8Array;
   readonly movable: Uint8Array;
 }
 
-/** What makes one of the two trees of an image what it is. */
+/** The properties of one of the two trees of an image. */
 export interface TreeForm {
   readonly time: Date;
   names(): NameMaker;
@@ -124,7 +124,9 @@ export class DirectoryTree {
     }
   }
 
-  /** Adds the records of the directory and its parent, and finds a place for what does not fit a record. */
+  /**
+   * Adds the records of the directory and its parent, and places what does not fit into a record.
+   */
   #measure(extent: Extent): void {
     const up = extent.parent ?? extent;
     const place = extent.parent ? "self" : "root";
@@ -190,7 +192,7 @@ function extentSectors({ length, continuationLength: more }: Extent): number {
   return sectorsFor(length) + sectorsFor(more);
 }
 
-/** Bytes of a record before its system use, which begins at an even place. */
+/** Bytes of a record before its system use, which begins at an even offset. */
 function fixedLength(id: Uint8Array): number {
   return 33 + id.length + (id.length % 2 === 0 ? 1 : 0);
 }

@@ -19,7 +19,7 @@ function contents(image: Uint8Array, form: "rockRidge" | "joliet"): Record<strin
   return Object.fromEntries(files.map(([path, entry]) => [path, entry.content ?? ""]));
 }
 
-test("both trees hold every file, at its place and with its content", () => {
+test("both trees contain every file, at its place and with its content", () => {
   const files = {
     "openstack/latest/meta_data.json": "{}",
     "openstack/latest/user_data": "x".repeat(5000),
@@ -38,7 +38,7 @@ test("an empty medium is an image with an empty root", () => {
   expect(readIso(imageBytes(isoImage(media({}))), "rockRidge").entries.size).toBe(0);
 });
 
-test("modes are the guest's, and everything belongs to its root", () => {
+test("files have the guest's modes, and everything belongs to its root", () => {
   const files = [{ path: "d/secret", content: sealText("s"), mode: 0o400 }];
   const { entries } = readIso(imageBytes(isoImage({ label: "l", files })), "rockRidge");
   expect(entries.get("d/secret")?.mode).toBe(0o100400);
@@ -51,7 +51,7 @@ test("the same medium gives the same bytes, in whole MiB", () => {
   expect(first.size).toBe(1 << 20);
 });
 
-test("names that differ late stay apart in the trees that have no room for them", () => {
+test("long names that differ only at the end stay distinct in the trees with shorter names", () => {
   const names = ["a", "b", "c"].map((end) => `${"n".repeat(200)}${end}.conf`);
   const files = Object.fromEntries(names.map((name) => [name, name.at(-6) ?? ""]));
   const image = imageBytes(isoImage(media(files)));
@@ -59,7 +59,7 @@ test("names that differ late stay apart in the trees that have no room for them"
   expect(Object.values(contents(image, "joliet")).sort()).toEqual(["a", "b", "c"]);
 });
 
-test("whatever the names and contents, Rock Ridge reads them back and Joliet has as many", () => {
+test("Rock Ridge reads back any names and contents, and Joliet has as many", () => {
   const part = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 120 })
     .filter((name) => !/^\.{1,2}$|[/\0]/.test(name) && Buffer.byteLength(name) <= 255);
@@ -99,7 +99,7 @@ test("the reader of these tests finds a planted fault", () => {
 });
 
 test.each(["../a", "/a", "a//b", "", ".", "a/..", "a\0b", "n".repeat(256), `${"d/".repeat(32)}f`])(
-  "%j is no path on a medium",
+  "rejects %j as a path on a medium",
   (path) => {
     expect(() => isoImage(media({ [path]: "secret" }))).toThrow(
       expect.objectContaining({ code: "DISK_SOURCE_REFUSED" }),
@@ -107,7 +107,7 @@ test.each(["../a", "/a", "a//b", "", ".", "a/..", "a\0b", "n".repeat(256), `${"d
   },
 );
 
-test("a file is no directory, and nothing is there twice", () => {
+test("rejects a file used as a directory, and duplicates", () => {
   for (const paths of [
     ["a", "a/b"],
     ["a/b", "a"],
@@ -118,7 +118,7 @@ test("a file is no directory, and nothing is there twice", () => {
   }
 });
 
-test("size and number of files are bounded", () => {
+test("limits size and number of files", () => {
   const limits = { maxBytes: 3, maxFiles: 2 };
   expect(isoImage(media({ a: "12", b: "3" }), limits).size).toBe(1 << 20);
   for (const files of [{ a: "1234" }, { a: "", b: "", c: "" }]) {
@@ -128,7 +128,7 @@ test("size and number of files are bounded", () => {
   }
 });
 
-test.each(["", "x".repeat(33), "zwölf", "a\nb"])("%j is no label", (label) => {
+test.each(["", "x".repeat(33), "zwölf", "a\nb"])("rejects %j as a label", (label) => {
   expect(() => isoImage(media({}, label))).toThrow(
     expect.objectContaining({ path: "volumeLabel" }),
   );

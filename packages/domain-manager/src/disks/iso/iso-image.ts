@@ -20,11 +20,11 @@ export interface IsoOptions extends MediaLimits {
   readonly time?: Date;
 }
 
-/** DOS cannot say an earlier one. */
+/** DOS cannot represent an earlier time. */
 const defaultTime = new Date("1980-01-01T00:00:00Z");
 /** Sectors before the first descriptor; ISO 9660 leaves them to others. */
 const systemArea = 16;
-/** Images end at a full MiB, as KubeVirt's do: a migration needs the same size on both sides. */
+/** Images end at a full MiB, as in KubeVirt: a migration needs the same size on both sides. */
 const granule = 1 << 20;
 const nothing = new Uint8Array(0);
 

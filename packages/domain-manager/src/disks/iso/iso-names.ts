@@ -5,8 +5,8 @@ const longestJoliet = 64;
 const version = ";1";
 
 /**
- * Names for one directory of an ISO image: each call gives another one, made as like to the guest's
- * name as the tree allows.
+ * Names for one directory of an ISO image: each call returns a different one, as similar to the
+ * guest's name as the tree allows.
  */
 export type NameMaker = (name: string, isDirectory: boolean) => Uint8Array;
 
@@ -45,10 +45,10 @@ export function utf16BigEndian(text: string): Uint8Array {
   return Buffer.from(text, "utf16le").swap16();
 }
 
-/** Names that were given, and for each the number from which to look for a free one. */
+/** Names in use, and for each the number from which to look for a free one. */
 type Taken = Map<string, number>;
 
-/** The text, cut to the room that is there; with a number at its end if that is taken. */
+/** The text, cut to the available length; with a number at its end if that is taken. */
 function firstFree(
   taken: Taken,
   text: string,
@@ -66,7 +66,7 @@ function firstFree(
   }
 }
 
-/** The beginning of a text that does not end in half a letter. */
+/** The beginning of a string, without half a character at its end. */
 function cut(text: string, units: number): string {
   const part = text.slice(0, units);
   return /[\ud800-\udbff]$/.test(part) ? part.slice(0, -1) : part;

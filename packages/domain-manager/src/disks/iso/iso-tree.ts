@@ -18,7 +18,7 @@ export interface IsoDirectory {
   readonly children: Map<string, IsoDirectory | IsoFile>;
 }
 
-/** Bounds of a medium. */
+/** Limits of a medium. */
 export interface MediaLimits {
   /** Sum of all files in bytes. Default 64 MiB: Secrets and ConfigMaps hold at most 1 MiB each. */
   readonly maxBytes?: number;
@@ -62,7 +62,7 @@ function add(root: IsoDirectory, { path, mode = 0o444 }: MediaFile, content: Uin
   if (parts.length > deepest) throw refused(path, `over ${deepest} parts`);
   let parent = root;
   for (const part of parts) {
-    if (!isName(part)) throw refused(path, `"${part}" is no name of a file`);
+    if (!isName(part)) throw refused(path, `"${part}" is not a file name`);
   }
   for (const part of parts.slice(0, -1)) {
     const child = parent.children.get(part) ?? directory(part);

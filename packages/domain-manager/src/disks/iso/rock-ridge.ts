@@ -5,12 +5,12 @@ import { bothEndian32, recordTime } from "./iso-fields.ts";
  * plain tree's records. Linux prefers it to Joliet.
  */
 
-/** Says that the fields below follow the protocol; only in the root's own record. */
+/** Declares that the fields below follow the protocol; only in the root's own record. */
 export function sharingProtocol(): Uint8Array {
   return entry("SP", [0xbe, 0xef, 0]);
 }
 
-/** Says which extension the fields belong to; only in the root's own record. */
+/** Declares the extension that the fields belong to; only in the root's own record. */
 export function extensionReference(): Uint8Array {
   const id = Buffer.from("RRIP_1991A");
   return entry("ER", [id.length, 0, 0, 1, ...id]);
@@ -32,7 +32,7 @@ export function timeStamps(time: Date): Uint8Array {
   return entry("TF", [modifiedAccessedChanged, ...stamp, ...stamp, ...stamp]);
 }
 
-/** Longest part of a name in one field; what is longer is continued in a second. */
+/** Longest part of a name in one field; a longer one continues in a second. */
 const longestPart = 250;
 const continued = 1;
 
@@ -47,7 +47,7 @@ export function alternateName(name: string): Uint8Array {
 
 export const continuationLength = 28;
 
-/** Says where the fields go on that have no room in the record. */
+/** Says where the fields continue that have no room in the record. */
 export function continuation(sector: number, offset: number, length: number): Uint8Array {
   return entry(
     "CE",

@@ -1,4 +1,4 @@
-/** The disks of a domain. A disk is named by its target, as `vda`, or by its source's path. */
+/** The disks of a domain. A disk is named by its target, such as `vda`, or by its source's path. */
 export const blockProcedures = {
   domainGetBlockInfo: {
     number: 194,
@@ -8,7 +8,7 @@ export const blockProcedures = {
       flags: "flags:none",
     },
     result: {
-      allocation: "u64", // bytes, as all that follow
+      allocation: "u64", // bytes, like all that follow
       capacity: "u64",
       physical: "u64",
     },

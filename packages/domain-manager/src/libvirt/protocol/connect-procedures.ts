@@ -1,4 +1,4 @@
-/** What is asked of the daemon itself and of its host. Numbers and order are the protocol's. */
+/** Questions to the daemon itself and about its host. Numbers and order are the protocol's. */
 export const connectProcedures = {
   authList: {
     number: 66,

@@ -23,7 +23,7 @@ export const domainProcedures = {
     },
     result: { dom: "domain" },
   },
-  /** Starts a domain that is not defined and is gone when it stops. */
+  /** Starts a transient domain, which is gone when it stops. */
   domainCreateXml: {
     number: 10,
     args: {
@@ -48,7 +48,7 @@ export const domainProcedures = {
     },
     result: {},
   },
-  /** Asks the guest; the answer comes before the guest has obeyed. */
+  /** Asks the guest; the answer comes before the guest has complied. */
   domainShutdown: {
     number: 258,
     args: {
@@ -158,7 +158,7 @@ export const domainProcedures = {
     },
     result: {},
   },
-  /** The answer may come before the guest has let go of the device: wait for `deviceRemoved`. */
+  /** The answer may come before the guest has released the device: wait for `deviceRemoved`. */
   domainDetachDevice: {
     number: 161,
     args: {

@@ -1,6 +1,6 @@
 /**
- * libvirt's enumerations; the place in a list is the number on the wire. A number beyond the list, from a
- * daemon that is newer, stays a number.
+ * libvirt's enumerations; the position in a list is the number on the wire. A number beyond the
+ * list, from a newer daemon, stays a number.
  */
 export const enumerations = {
   domainState: [

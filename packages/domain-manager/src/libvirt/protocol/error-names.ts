@@ -1,6 +1,6 @@
 /**
- * Names of libvirt's error numbers, and of the parts of libvirt that fail; the place is the number.
- * A daemon that is newer than these lists may send numbers beyond their ends.
+ * Names of libvirt's error numbers, and of the parts of libvirt that fail; the position is the
+ * number. A newer daemon may send numbers beyond the ends of these lists.
  */
 export const errorCodeNames: readonly string[] = names(`
   ok internalError noMemory noSupport unknownHost noConnect invalidConn invalidDomain invalidArg

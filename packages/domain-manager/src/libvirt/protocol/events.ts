@@ -1,8 +1,8 @@
 import type { ReceivedFields } from "./notation.ts";
 
 /**
- * The events of domains: the number by which one registers, the number of the message, and what the message
- * has after the number of the registration.
+ * The events of domains: the number to register with, the number of the message, and the fields of
+ * the message after the registration number.
  */
 export const events = {
   /** `lifecycleDetail` tells the name of the detail. */
@@ -64,7 +64,7 @@ export const events = {
     message: 339,
     fields: {
       dom: "domain",
-      disk: "string", // target, as vda
+      disk: "string", // target, such as vda
       job: "enum:blockJobType",
       status: "enum:blockJobStatus",
     },

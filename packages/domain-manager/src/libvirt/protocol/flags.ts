@@ -1,6 +1,6 @@
 /**
- * The bits of libvirt's flag words. A call takes a list of names, so that a bit of the wrong word does not
- * compile. One table entry a word; its name is what `flags:NAME` in a procedure refers to.
+ * The bits of libvirt's flag words. A call takes a list of names, so that a bit of the wrong word
+ * does not compile. One table entry per word; `flags:NAME` in a procedure refers to its name.
  */
 export const flagWords = {
   none: {},
@@ -33,7 +33,7 @@ export const flagWords = {
     keepTpm: 0x40,
   },
   domainXml: { secure: 0x1, inactive: 0x2, updateCpu: 0x4, migratable: 0x8 },
-  /** None: whatever the domain is now, running or not. */
+  /** None: the present state of the domain, running or not. */
   domainImpact: { live: 0x1, config: 0x2 },
   domainDevice: { live: 0x1, config: 0x2, force: 0x4 },
   domainVcpus: {

@@ -1,4 +1,6 @@
-/** What the guest agent is asked. A guest can lie, and an agent can hang: give these calls a timeout. */
+/**
+ * Questions to the guest agent. A guest can lie, and an agent can hang: give these calls a timeout.
+ */
 export const guestProcedures = {
   domainInterfaceAddresses: {
     number: 353,
@@ -91,7 +93,7 @@ export const guestProcedures = {
     args: {
       dom: "domain",
       command: "string",
-      timeout: "i32", // s; -2 for ever, -1 libvirt's default, 0 none at all
+      timeout: "i32", // s; -2 forever, -1 libvirt's default, 0 none at all
       flags: "flags:none",
     },
     result: { result: "string?" },

@@ -2,7 +2,7 @@ import { LibvirtError } from "../libvirt-error.ts";
 import { codecFor } from "../xdr/codec-for.ts";
 import { malformed, XdrReader } from "../xdr/xdr-reader.ts";
 
-/** Bytes of a message's header, its length word included. */
+/** Bytes of a message's header, including its length word. */
 export const headerBytes = 28;
 
 /** The protocol's limit for a whole message. */
@@ -17,7 +17,7 @@ export const keepaliveProcedures = { ping: 1, pong: 2 } as const;
 /** What kind of message it is. */
 export const messageTypes = { call: 0, reply: 1, event: 2, stream: 3, hole: 6 } as const;
 
-/** How it went; a stream's packets are `more` until the last. */
+/** The status; a stream's packets are `more` until the last one. */
 export const messageStatus = { ok: 0, error: 1, more: 2 } as const;
 
 /** The header of a message. */
@@ -29,7 +29,7 @@ export interface MessageHeader {
   readonly status: number;
 }
 
-/** Fills in the header of a message whose content already lies behind it. */
+/** Fills in the header of a message whose content already follows it. */
 export function writeHeader(
   message: Buffer,
   { program, procedure, type, serial, status }: MessageHeader,

@@ -28,7 +28,7 @@ export const migrationProcedures = {
       uri: "string?",
     },
   },
-  /** Answers when the guest has moved; give it a connection of its own. */
+  /** Answers when the guest has moved; use a separate connection. */
   domainMigratePerform: {
     number: 305,
     slow: true,

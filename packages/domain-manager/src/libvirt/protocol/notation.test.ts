@@ -5,7 +5,7 @@ import { events } from "./events.ts";
 import type { Procedure } from "./notation.ts";
 import { type Arguments, procedures, type Result } from "./procedures.ts";
 
-test("every description compiles, and no two procedures or events have one number", () => {
+test("every description compiles, and no two procedures or events have the same number", () => {
   const entries = Object.entries<Procedure>(procedures);
   for (const [name, description] of entries) {
     expect(rpcProcedure(name, description).name).toBe(name);
@@ -29,7 +29,7 @@ test("the words of a description are the types of a call", () => {
   >();
 });
 
-test("what does not fit a call does not compile", () => {
+test("a wrong call does not compile", () => {
   const dom = { name: "vm", uuid: "6695eb01-f6a4-8304-79aa-97f2502e193f", id: 1 };
   // Never run: the compiler is the test.
   const misuse = (libvirt: Libvirt): unknown[] => [

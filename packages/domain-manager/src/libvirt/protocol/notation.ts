@@ -6,20 +6,14 @@ import type { ParameterArguments, Parameters, parameterSets } from "./typed-para
 /**
  * How the fields of the protocol are written down, as in `params: "params[64]"`:
  *
- *     u8 u16 u32 i32     number; all of them take four bytes on the wire
- *     u64 i64            bigint; as an argument also a safe integer
- *     bool               true or false, four bytes
- *     string             text of at most 4 MiB
- *     uuid               16 bytes, as text with dashes
- *     chars[32]          a fixed number of characters, four bytes each, ended by 0
- *     bytes[65536]       at most that many bytes
- *     enum:jobType       a name of `enums.ts`, or a number that has no name there
- *     flags:console      a list of names of `flags.ts`; absent is no flag
- *     params[64]         at most that many typed parameters, as a record
- *     params:migration   the same as an argument: names and types of `typed-parameters.ts`
- *     domain             a structure of `structs.ts`
- *     domain?            may be absent
- *     domain[16384]      a list of at most that many
+ * u8 u16 u32 i32 number; all of them take four bytes on the wire u64 i64 bigint; as an argument
+ * also a safe integer bool true or false, four bytes string text of at most 4 MiB uuid 16 bytes, as
+ * text with dashes chars[32] a fixed number of characters, four bytes each, ended by 0 bytes[65536]
+ * at most that many bytes enum:jobType a name of `enums.ts`, or a number that has no name there
+ * flags:console a list of names of `flags.ts`; absent is not a flag params[64] at most that many
+ * typed parameters, as a record params:migration the same as an argument: names and types of
+ * `typed-parameters.ts` domain a structure of `structs.ts` domain? may be absent domain[16384] a
+ * list of at most that many
  *
  * Structures do not contain themselves, so the depth of a message is the one written down here.
  */
@@ -101,7 +95,7 @@ export interface Procedure {
   readonly number: number;
   readonly args: Fields;
   readonly result: Fields;
-  /** Which of libvirt's programs it belongs to; `remote` unless told. */
+  /** Which of libvirt's programs it belongs to; `remote` by default. */
   readonly program?: "remote" | "qemu";
   /** It answers when the work is done, and that may take very long: no short timer by default. */
   readonly slow?: boolean;

@@ -9,7 +9,9 @@ export const parameterTypes = {
   string: 7,
 } as const;
 
-/** A parameter type of libvirt. The daemon refuses a parameter of another type than it expects. */
+/**
+ * A parameter type of libvirt. The daemon refuses a parameter with another type than it expects.
+ */
 export type ParameterType = keyof typeof parameterTypes;
 
 /**
@@ -51,7 +53,10 @@ export const parameterSets = {
   },
 } as const;
 
-/** A parameter's value as the daemon sends it: 64-bit integers are bigint, all else is as it looks. */
+/**
+ * A parameter's value as the daemon sends it: 64-bit integers are bigint, everything else has its
+ * natural type.
+ */
 export type ParameterValue = number | bigint | boolean | string;
 
 /** Parameters by name. The object has no prototype: a name is a key and nothing else. */

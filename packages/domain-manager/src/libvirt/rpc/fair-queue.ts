@@ -19,7 +19,7 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /** Takes an item out that nobody wants any more; does nothing if it is not in. */
+  /** Removes an item that nobody wants any more; does nothing if it is not in the queue. */
   remove(key: string, item: T): void {
     const lane = this.#lanes.get(key);
     if (!lane?.delete(item)) return;
@@ -27,7 +27,7 @@ export class FairQueue<T> {
     if (lane.size === 0) this.#lanes.delete(key);
   }
 
-  /** Takes the next item, of the key whose turn it is. */
+  /** Takes the next item, from the key whose turn it is. */
   take(): T | undefined {
     for (const [key, lane] of this.#lanes) {
       for (const item of lane) {

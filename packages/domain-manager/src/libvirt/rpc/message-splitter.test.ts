@@ -9,7 +9,7 @@ function message(length: number, fill: number): Buffer {
   return bytes;
 }
 
-test("however the bytes are cut, the same messages come out", () => {
+test("the same messages come out, however the bytes are split", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: headerBytes, max: 200 }), { maxLength: 8 }),
@@ -32,7 +32,7 @@ test("however the bytes are cut, the same messages come out", () => {
 });
 
 test.each([0, 4, headerBytes - 1, messageLimit + 1, 0xffffffff])(
-  "a claim of %i bytes is refused",
+  "rejects a claimed length of %i bytes",
   (length) => {
     const bytes = Buffer.alloc(headerBytes);
     bytes.writeUInt32BE(length, 0);
@@ -44,7 +44,7 @@ test.each([0, 4, headerBytes - 1, messageLimit + 1, 0xffffffff])(
   },
 );
 
-test("a message that never becomes whole keeps only what has come", () => {
+test("an incomplete message keeps only the received bytes", () => {
   const splitter = new MessageSplitter();
   const head = Buffer.alloc(headerBytes);
   head.writeUInt32BE(messageLimit, 0);

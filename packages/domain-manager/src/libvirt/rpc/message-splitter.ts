@@ -2,23 +2,23 @@ import { headerBytes, messageLimit } from "../protocol/message.ts";
 import { malformed } from "../xdr/xdr-reader.ts";
 
 /**
- * Cuts what a socket delivers into messages.
+ * Splits the bytes of a socket into messages.
  *
- * A length that the protocol does not allow throws before anything is allocated for it; of a message that
- * has not come in whole, only what has come is kept.
+ * A length that the protocol does not allow throws before anything is allocated for it; an
+ * incomplete message keeps only the received bytes.
  */
 export class MessageSplitter {
   #parts: Buffer[] = [];
   #have = 0;
 
-  /** Whether the beginning of a message is there and its end is not. */
+  /** Whether a message has begun but not ended. */
   get incomplete(): boolean {
     return this.#have > 0;
   }
 
   /**
-   * Takes what came in, and hands over each message that is now whole. The caller may use the chunk's memory
-   * again afterwards; a message is valid only while it is handed over.
+   * Takes received bytes, and delivers each message that is now complete. The caller may reuse the
+   * chunk's memory afterwards; a message is valid only while it is delivered.
    */
   push(chunk: Buffer, onMessage: (message: Buffer) => void): void {
     let rest = chunk;

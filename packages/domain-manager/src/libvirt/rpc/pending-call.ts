@@ -8,15 +8,15 @@ import type { RpcProcedure } from "./rpc-procedure.ts";
 export interface CallOptions {
   /** Ends the wait at once; the error's cause is the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds from the call to the answer, time in the queue included. */
+  /** Milliseconds from the call to the answer, including time in the queue. */
   readonly timeout?: number | undefined;
 }
 
-/** What else happens on the way of a call. */
+/** Callbacks of a call. */
 export interface CallHooks {
   /** Called with the call's serial number when it is sent, before anything can come back. */
   readonly onSend?: ((serial: number) => void) | undefined;
-  /** Called with the result while the reply is being handled, before anything that came after it. */
+  /** Called with the result while the reply is handled, before anything that came later. */
   readonly onReply?: ((result: unknown) => void) | undefined;
 }
 
@@ -67,7 +67,10 @@ export class PendingCall {
     const timer =
       timeout === Number.POSITIVE_INFINITY
         ? undefined
-        : clock.setTimeout(() => giveUp("LIBVIRT_TIMEOUT", `no answer in ${timeout} ms`), timeout);
+        : clock.setTimeout(
+            () => giveUp("LIBVIRT_TIMEOUT", `no answer within ${timeout} ms`),
+            timeout,
+          );
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#cleanUp = () => {
       if (timer !== undefined) clock.clearTimeout(timer);
@@ -76,8 +79,8 @@ export class PendingCall {
   }
 
   /**
-   * The daemon's reply; an answer that nobody waits for any more is dropped. Throws if it is malformed: the
-   * caller learns of that here, all others by the end of the connection.
+   * Handles the daemon's reply; an answer that nobody waits for is dropped. Throws if it is
+   * malformed: the caller gets the error here, all others through the end of the connection.
    */
   answer(header: MessageHeader, message: Buffer): void {
     try {
@@ -96,7 +99,7 @@ export class PendingCall {
   #read({ program, procedure, status }: MessageHeader, message: Buffer): unknown {
     const { name, number } = this.procedure;
     if (program !== this.procedure.program || procedure !== number) {
-      throw malformed(`the reply to ${name} is one to procedure ${procedure} of ${program}`);
+      throw malformed(`the reply to ${name} is for procedure ${procedure} of ${program}`);
     }
     if (status === messageStatus.error) throw readError(message, name);
     if (status !== messageStatus.ok) throw malformed(`the reply to ${name} has status ${status}`);

@@ -27,13 +27,13 @@ const lies: Readonly<Record<string, (good: Buffer) => Buffer>> = {
   "another version": (good) => patched(good, 8, 2),
   "another program": (good) => patched(good, 4, programs.qemu),
   "another procedure": (good) => patched(good, 12, 1),
-  "a type with file descriptors": (good) => patched(good, 16, 5),
-  "a type that does not exist": (good) => patched(good, 16, 99),
-  "a number that was not asked": (good) => patched(good, 20, 77),
-  "a status that does not exist": (good) => patched(good, 24, 9),
-  "a text longer than the message": (good) => patched(good, headerBytes, 1000),
-  "a text longer than the protocol allows": (good) => patched(good, headerBytes, 0x7fffffff),
-  "a text that ends before the message": (good) => patched(good, headerBytes, 0),
+  "a message type with file descriptors": (good) => patched(good, 16, 5),
+  "an unknown message type": (good) => patched(good, 16, 99),
+  "the serial of a call that was never made": (good) => patched(good, 20, 77),
+  "an unknown status": (good) => patched(good, 24, 9),
+  "a string longer than the message": (good) => patched(good, headerBytes, 1000),
+  "a string longer than the protocol allows": (good) => patched(good, headerBytes, 0x7fffffff),
+  "a string that ends before the message": (good) => patched(good, headerBytes, 0),
   "an error that cannot be read": (good) => patched(good, 24, messageStatus.error),
 };
 
@@ -42,24 +42,21 @@ function patched(message: Buffer, at: number, word: number): Buffer {
   return message;
 }
 
-test.each(Object.keys(lies))(
-  "a daemon that sends %s: the call fails, the connection ends",
-  async (lie) => {
-    const daemon = new FakeDaemon(({ header }) =>
-      lies[lie]?.(replyTo("connectGetHostname", header, { hostname: "host1234" })),
-    );
-    const libvirt = await connected(daemon);
-    await expect(libvirt.call("connectGetHostname")).rejects.toMatchObject({
-      name: "LibvirtError",
-      code: "LIBVIRT_PROTOCOL",
-    });
-    await expect(libvirt.call("connectGetHostname")).rejects.toMatchObject({
-      code: "LIBVIRT_PROTOCOL",
-    });
-  },
-);
+test.each(Object.keys(lies))("after %s, the call fails and the connection ends", async (lie) => {
+  const daemon = new FakeDaemon(({ header }) =>
+    lies[lie]?.(replyTo("connectGetHostname", header, { hostname: "host1234" })),
+  );
+  const libvirt = await connected(daemon);
+  await expect(libvirt.call("connectGetHostname")).rejects.toMatchObject({
+    name: "LibvirtError",
+    code: "LIBVIRT_PROTOCOL",
+  });
+  await expect(libvirt.call("connectGetHostname")).rejects.toMatchObject({
+    code: "LIBVIRT_PROTOCOL",
+  });
+});
 
-test("half a message, then silence: the connection is given up", async () => {
+test("gives up the connection after half a message and silence", async () => {
   const daemon = new FakeDaemon(({ header }) =>
     replyTo("connectGetHostname", header, { hostname: "host" }).subarray(0, 20),
   );
@@ -70,7 +67,7 @@ test("half a message, then silence: the connection is given up", async () => {
   });
 });
 
-test("a message that comes slowly but comes is read", async () => {
+test("reads a message that arrives slowly", async () => {
   const daemon = new FakeDaemon(({ header, connection }) => {
     const reply = replyTo("connectGetHostname", header, { hostname: "host" });
     connection.send(reply.subarray(0, 3));
@@ -97,7 +94,7 @@ test("a daemon that answers no keepalive loses its connection; one that does kee
   await libvirt.call("domainSuspend", { dom });
 });
 
-test("a daemon's keepalive question is answered", async () => {
+test("answers a daemon's keepalive", async () => {
   const daemon = new FakeDaemon(() => ({ hostname: "h" }));
   const libvirt = await connected(daemon);
   daemon.connections[0]?.send(keepaliveMessage(1));
@@ -123,7 +120,7 @@ function keepaliveMessage(procedure: number): Buffer {
   return message;
 }
 
-test("a stream has a connection of its own, ends at the daemon's end of file, and is confirmed", async () => {
+test("a stream has its own connection, ends at the daemon's end of file, and is confirmed", async () => {
   const daemon = new FakeDaemon((call) => {
     setImmediate(() => {
       for (const text of ["one", "two", ""]) call.connection.send(packet(call, 2, text));
@@ -146,7 +143,7 @@ test("a stream has a connection of its own, ends at the daemon's end of file, an
   await expect(stream.write("more")).rejects.toMatchObject({ code: "LIBVIRT_CLOSED" });
 });
 
-test("what a stream brings before the reply to its call is not lost", async () => {
+test("keeps what a stream brings before the reply to its call", async () => {
   const daemon = new FakeDaemon((call) => {
     for (const text of ["early", ""]) call.connection.send(packet(call, 2, text));
     setTimeout(() => call.connection.send(packet(call, 0, "")), 5);
@@ -174,7 +171,7 @@ test("a stream that the daemon ends with an error throws it", async () => {
   });
 });
 
-test("a stream nobody reads stops its connection instead of filling the memory", async () => {
+test("a stream that nobody reads stops its connection instead of filling the memory", async () => {
   let pushed = 0;
   const daemon = new FakeDaemon((call) => {
     const more = (): void => {
@@ -197,7 +194,7 @@ test("a stream nobody reads stops its connection instead of filling the memory",
   });
   const stream = await libvirt.openConsole({ dom });
   while (pushed < 400) await new Promise((resolve) => setImmediate(resolve));
-  // What was sent beyond the limit is where back-pressure leaves it: in the socket.
+  // What was sent beyond the limit stays where back-pressure leaves it: in the socket.
   expect(sockets[1]?.isPaused()).toBe(true);
   expect(sockets[1]?.readableLength).toBeGreaterThan(20 * 2 ** 20);
   let bytes = 0;

@@ -26,11 +26,11 @@ export interface RpcOptions {
   readonly maxInFlight: number;
   /** Calls that wait for their turn. */
   readonly maxQueued: number;
-  /** How long the rest of a message may take once its beginning has come. */
+  /** How long the rest of a message may take after its beginning. */
   readonly messageTimeout: number;
-  /** Pings after so many silent milliseconds, and how many may stay unanswered. */
+  /** Pings after this many silent milliseconds, and how many may stay unanswered. */
   readonly keepalive: { readonly interval: number; readonly misses: number } | undefined;
-  /** An event's message; called before anything that the daemon sent after it. */
+  /** Called for an event's message, before anything that the daemon sent later. */
   onEvent(header: MessageHeader, message: Buffer): void;
   /** The connection has ended; called once. Undefined: it was closed on purpose. */
   onEnd(error: LibvirtError | undefined): void;
@@ -42,7 +42,7 @@ export class RpcConnection {
   readonly #options: RpcOptions;
   readonly #splitter = new MessageSplitter();
   readonly #queue = new FairQueue<PendingCall>();
-  /** Calls that the daemon has, including those that nobody waits for any more: they hold a place. */
+  /** Calls in flight, including those that nobody waits for any more: they hold a place. */
   readonly #inFlight = new Map<number, PendingCall>();
   readonly #streams = new Map<number, RpcStream>();
   #serial = 0;
@@ -67,8 +67,9 @@ export class RpcConnection {
   }
 
   /**
-   * Calls a procedure. Rejects with nothing but {@link LibvirtError}. After a timeout or an abort the daemon
-   * may still carry the call out; until it answers, the call keeps its place among those in flight.
+   * Calls a procedure. Rejects only with {@link LibvirtError}. After a timeout or an abort the
+   * daemon may still carry out the call; until it answers, the call keeps its place among those in
+   * flight.
    */
   call(
     procedure: RpcProcedure,
@@ -95,9 +96,9 @@ export class RpcConnection {
   }
 
   /**
-   * Calls a procedure that opens a stream; the stream lives until it ends or is ended. It is there from the
-   * moment the call is sent: the daemon feeds a stream in another thread than the one that replies, so its
-   * first packets may come before the reply.
+   * Calls a procedure that opens a stream; the stream lives until it ends or is ended. It exists as
+   * soon as the call is sent: the daemon feeds a stream in another thread than the one that
+   * replies, so its first packets may arrive before the reply.
    */
   async stream(
     procedure: RpcProcedure,
@@ -119,7 +120,7 @@ export class RpcConnection {
     }
   }
 
-  /** Asks for a sign of life. What counts is that something comes, not what. */
+  /** Asks for a sign of life. Any message counts. */
   ping(): void {
     this.#unanswered++;
     this.#writeMessage(Buffer.alloc(headerBytes), {
@@ -131,7 +132,7 @@ export class RpcConnection {
     });
   }
 
-  /** Ends the connection; every call that waits fails. Does nothing the second time. */
+  /** Ends the connection; every waiting call fails. Does nothing the second time. */
   close(): void {
     this.#end(closed("this client closed the connection"), true);
   }
@@ -142,7 +143,7 @@ export class RpcConnection {
     reject: (error: unknown) => void,
   ): PendingCall | undefined {
     if (this.#queue.size >= this.#options.maxQueued) {
-      const text = `${procedure.name}: ${this.#queue.size} calls wait already; the daemon is stuck or this is too many at once`;
+      const text = `${procedure.name}: ${this.#queue.size} calls are already waiting; the daemon is stuck, or these are too many at once`;
       reject(new LibvirtError("LIBVIRT_BUSY", text, { procedure: procedure.name }));
       return undefined;
     }
@@ -177,7 +178,7 @@ export class RpcConnection {
     return this.#serial;
   }
 
-  /** What is written in one turn of the event loop leaves as one packet. */
+  /** Everything written in one turn of the event loop leaves as one packet. */
   #writeMessage(message: Buffer, header: MessageHeader): void {
     writeHeader(message, header);
     if (!this.#corked) {
@@ -191,7 +192,7 @@ export class RpcConnection {
     this.#socket.write(message);
   }
 
-  /** Takes what has come in; nothing of the chunk is kept. */
+  /** Handles received bytes; keeps nothing of the chunk. */
   receive(chunk: Buffer): void {
     if (this.#ended) return;
     this.#unanswered = 0;
@@ -209,13 +210,13 @@ export class RpcConnection {
     if (header.type === messageTypes.reply) this.#handleReply(header, message);
     else if (header.type === messageTypes.event) this.#handleEvent(header, message);
     else if (header.type === messageTypes.stream) this.#handleStream(header, message);
-    // Replies with file descriptors have bytes outside their length: there is no going on.
-    else throw malformed(`a message has the type ${header.type}`);
+    // Replies with file descriptors have bytes outside their length: there is no way to continue.
+    else throw malformed(`a message has the unsupported type ${header.type}`);
   }
 
   #handleReply(header: MessageHeader, message: Buffer): void {
     const pending = this.#inFlight.get(header.serial);
-    if (!pending) throw malformed(`a reply answers ${header.serial}, which was not asked`);
+    if (!pending) throw malformed(`a reply answers call ${header.serial}, which was not made`);
     this.#inFlight.delete(header.serial);
     pending.answer(header, message);
     this.#sendNext();
@@ -232,7 +233,7 @@ export class RpcConnection {
   }
 
   #handleStream(header: MessageHeader, message: Buffer): void {
-    // The rest of a stream that was given up may still be on its way.
+    // The rest of an abandoned stream may still be on its way.
     const stream = this.#streams.get(header.serial);
     if (!stream) return;
     if (header.status === messageStatus.error) {

@@ -6,21 +6,21 @@ import { malformed, XdrReader } from "../xdr/xdr-reader.ts";
 import { XdrWriter } from "../xdr/xdr-writer.ts";
 
 /**
- * Longer than the 30 seconds for which libvirtd itself waits for another job on the same domain, so that its
- * own error, which says what it waits for, comes first.
+ * Longer than the 30 seconds for which libvirtd itself waits for another job on the same domain, so
+ * that its own error, which names the job, comes first.
  */
 const defaultTimeout = 60_000;
 
-/** A procedure that can be called: the description of `protocol/`, with its codecs. */
+/** A callable procedure: the description from `protocol/`, with its codecs. */
 export interface RpcProcedure {
   readonly name: string;
   readonly program: number;
   readonly number: number;
-  /** Milliseconds after which a call fails if the caller does not say otherwise. */
+  /** Default timeout of a call in milliseconds. */
   readonly timeout: number;
   /** The arguments as a message, with room for the header. */
   encode(args: unknown): Buffer;
-  /** The result out of a whole message; bytes that are left over are an error. */
+  /** The result from a complete message; leftover bytes are an error. */
   decode(message: Buffer): unknown;
   /** What the call is about, for the queue: a domain's UUID, or nothing. */
   laneOf(args: unknown): string;

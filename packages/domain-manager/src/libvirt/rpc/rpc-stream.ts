@@ -11,22 +11,22 @@ export interface StreamTransport {
   forget(): void;
 }
 
-/** Packets that were not read yet; beyond this the connection is not read either. */
+/** Unread packets; beyond this the connection is not read either. */
 const bufferLimit = 1 << 20;
 
-/** Of what a client writes, one packet; the limit of old daemons is 262,120. */
+/** Bytes per packet that a client writes; the limit of old daemons is 262,120. */
 const packetLimit = 65_536;
 
 const nothing = new Uint8Array(0);
 
 /**
- * Bytes in both directions over one connection, as a console has them, or from the daemon only, as a
- * screenshot. Iterating reads until the daemon's end of file. A reader that does not keep up stops the
- * connection, so a stream has one of its own.
+ * Bytes in both directions over one connection, as for a console, or only from the daemon, as for a
+ * screenshot. Iterating reads until the daemon's end of file. A slow reader stops the connection,
+ * so a stream has its own.
  */
 export class RpcStream implements AsyncIterable<Buffer>, AsyncDisposable {
   readonly procedure: string;
-  /** Called once, when the stream has ended in whatever way. */
+  /** Called once, when the stream has ended in any way. */
   onEnd: (() => void) | undefined;
   readonly #transport: StreamTransport;
   #packets: Buffer[] = [];
@@ -56,7 +56,7 @@ export class RpcStream implements AsyncIterable<Buffer>, AsyncDisposable {
     }
   }
 
-  /** Ends the stream in an orderly way and waits for the daemon's word on it. */
+  /** Ends the stream in an orderly way and waits for the daemon's confirmation. */
   async finish(): Promise<void> {
     if (this.#finished) return;
     this.#assertOpen();
@@ -114,14 +114,14 @@ export class RpcStream implements AsyncIterable<Buffer>, AsyncDisposable {
     this.#notify();
   }
 
-  /** The stream has failed; whoever reads or writes is told. */
+  /** The stream has failed; readers and writers get the error. */
   fail(error: LibvirtError): void {
     this.#error ??= error;
     this.#over();
     this.#notify();
   }
 
-  /** The call that was to open it has failed: what still comes for it is dropped. */
+  /** The call that should open it has failed: drop what still comes for it. */
   forget(): void {
     this.#transport.forget();
   }

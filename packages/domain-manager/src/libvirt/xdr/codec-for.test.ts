@@ -29,7 +29,7 @@ function failure(action: () => unknown): { code: string; path?: string | undefin
   throw new Error("did not fail");
 }
 
-describe("each word of the notation has the bytes that XDR gives it", () => {
+describe("encodes each word of the notation as XDR does", () => {
   test.each([
     ["u8", 7, "00000007"],
     ["u32", 4294967295, "ffffffff"],
@@ -57,13 +57,13 @@ describe("each word of the notation has the bytes that XDR gives it", () => {
   });
 });
 
-test("flags are names and become bits; no flag is zero", () => {
+test("turns names of flags into bits; no flag is zero", () => {
   expect(write("flags:domainVcpus", ["live", "guest"])).toBe("00000009");
   expect(write("flags:statsList", ["enforceStats", "active"])).toBe("80000001");
   expect(write("flags:none", undefined)).toBe("00000000");
 });
 
-test("parameters are written with the type that the daemon expects, lists as repetition", () => {
+test("writes parameters with the type that the daemon expects, lists as repetition", () => {
   const given = { bandwidth: 8, migrate_disks: ["vda", "vdb"], disks_uri: undefined };
   expect(write("params:migration[64]", given)).toBe(
     [
@@ -75,7 +75,7 @@ test("parameters are written with the type that the daemon expects, lists as rep
   );
 });
 
-test("parameters of all types are read, and a hostile name is a key and nothing else", () => {
+test("reads parameters of all types; a hostile name is just a key", () => {
   const values = read(
     "params[64]",
     `00000008
@@ -101,7 +101,7 @@ test("parameters of all types are read, and a hostile name is a key and nothing 
   expect(Object.getPrototypeOf(values)).toBeNull();
 });
 
-test("a number that is newer than the list of names stays a number, there and back", () => {
+test("keeps a number that is newer than the list of names, in both directions", () => {
   expect(read("enum:domainState", "00000063")).toBe(99);
   expect(read("enum:domainState", "ffffffff")).toBe(-1);
   expect(write("enum:domainState", 99)).toBe("00000063");
@@ -111,28 +111,24 @@ test("a fixed field of characters ends at its first zero", () => {
   expect(read("chars[4]", "00000061 00000062 00000000 00000063")).toBe("ab");
 });
 
-describe("what the daemon claims and cannot hold is refused before it is allocated", () => {
+describe("rejects impossible claims of the daemon before allocating", () => {
   test.each([
-    ["a text longer than the message", "string", "00300000 61616161"],
-    ["a text longer than the protocol allows", "string", "7fffffff 61616161"],
+    ["a string longer than the message", "string", "00300000 61616161"],
+    ["a string longer than the protocol allows", "string", "7fffffff 61616161"],
     ["bytes longer than the protocol allows", "bytes[4]", "00000005 0000000000000000"],
     ["more items than the message can hold", "u32[16384]", "00004000 00000001"],
     ["more items than the protocol allows", "u32[2]", "00000003 000000010000000200000003"],
     ["more parameters than the message can hold", "params[262144]", "00040000 00000000"],
-    [
-      "a parameter type that does not exist",
-      "params[4]",
-      "00000001 00000001 61000000 00000063 00000000",
-    ],
-    ["an optional field that is neither there nor not", "string?", "00000002 00000000"],
-    ["a field cut off", "u64", "00000000"],
-    ["a small number that is not small", "u8", "00000100"],
+    ["an unknown parameter type", "params[4]", "00000001 00000001 61000000 00000063 00000000"],
+    ["an optional field that is neither present nor absent", "string?", "00000002 00000000"],
+    ["a truncated field", "u64", "00000000"],
+    ["a number too large for its type", "u8", "00000100"],
   ])("%s", (_, word, hex) => {
     expect(failure(() => read(word, hex)).code).toBe("LIBVIRT_PROTOCOL");
   });
 });
 
-describe("an argument that cannot be sent is refused and named", () => {
+describe("rejects and names an argument that cannot be sent", () => {
   const codec = structCodec({
     dom: "domain",
     sizes: "u64[2]",

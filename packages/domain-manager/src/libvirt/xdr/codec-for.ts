@@ -17,7 +17,7 @@ const scalars: Readonly<Record<string, Codec>> = {
   i64: { smallest: 8, read: (from) => from.i64(), write: (to, value) => to.i64(value as bigint) },
   bool: {
     smallest: 4,
-    // Where the protocol has an int that means yes or no, a daemon may send any number for yes.
+    // For an int that means yes or no, a daemon may send any number for yes.
     read: (from) => from.i32() !== 0,
     write: (to, value) => to.bool(value as boolean),
   },
@@ -58,7 +58,7 @@ function compile(word: string): Codec {
   return structCodec(table<Fields>(structs, word));
 }
 
-/** Only a mistake in the tables of this package ends here. */
+/** Only reached by a mistake in the tables of this package. */
 function table<T>(tables: Readonly<Record<string, unknown>>, name: string): T {
   if (!Object.hasOwn(tables, name)) throw new Error(`the protocol's notation has no "${name}"`);
   return tables[name] as T;

@@ -11,7 +11,9 @@ import { unfit, type XdrWriter } from "./xdr-writer.ts";
 /** A name, a type and the smallest value. */
 const smallestParameter = 12;
 
-/** Reads typed parameters into a record without prototype; of two with one name the last one counts. */
+/**
+ * Reads typed parameters into a record without prototype; of two with the same name the last wins.
+ */
 export function receivedParametersCodec(limit: number): Codec {
   return {
     smallest: 4,
@@ -49,7 +51,10 @@ function readValue(from: XdrReader): ParameterValue {
   }
 }
 
-/** Writes the parameters of one set; the set knows each parameter's type, which the daemon insists on. */
+/**
+ * Writes the parameters of one set; the set knows the type of each parameter, which the daemon
+ * insists on.
+ */
 export function parametersCodec(set: string, limit: number): Codec {
   if (!Object.hasOwn(parameterSets, set)) throw new Error(`there is no parameter set "${set}"`);
   const types: Readonly<Record<string, ParameterType>> =

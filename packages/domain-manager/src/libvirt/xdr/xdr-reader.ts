@@ -1,10 +1,10 @@
 import { LibvirtError } from "../libvirt-error.ts";
 
 /**
- * Reads XDR (RFC 4506: big endian, everything in steps of four bytes) from one message.
+ * Reads XDR (RFC 4506: big endian, in steps of four bytes) from one message.
  *
- * Nothing is read beyond the message and nothing is allocated for a length or a count that the message
- * cannot hold: every such lie is a {@link LibvirtError} with the code `LIBVIRT_PROTOCOL`.
+ * Nothing is read beyond the message, and nothing is allocated for a length or a count that the
+ * message cannot hold: every such lie is a {@link LibvirtError} with the code `LIBVIRT_PROTOCOL`.
  */
 export class XdrReader {
   readonly #bytes: Buffer;

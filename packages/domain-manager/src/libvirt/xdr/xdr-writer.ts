@@ -3,7 +3,7 @@ import { LibvirtError } from "../libvirt-error.ts";
 /**
  * Writes XDR into a buffer that grows as needed.
  *
- * A value that cannot be said on the wire is a {@link LibvirtError} with the code `LIBVIRT_ARGUMENT`.
+ * A value that cannot be encoded is a {@link LibvirtError} with the code `LIBVIRT_ARGUMENT`.
  */
 export class XdrWriter {
   #bytes: Buffer;
@@ -15,7 +15,7 @@ export class XdrWriter {
     this.#at = room;
   }
 
-  /** What was written, the room at the beginning included. */
+  /** What was written, including the room at the beginning. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
@@ -63,7 +63,7 @@ export class XdrWriter {
 
   string(value: string, limit: number): void {
     if (typeof value !== "string") throw unfit(value, "text");
-    // The C side would see a shorter text than the one that was checked.
+    // The C side would see a shorter string than the one that was checked.
     if (value.includes("\0")) throw unfit(value, "text without the character U+0000");
     const length = Buffer.byteLength(value);
     this.#length(length, limit);

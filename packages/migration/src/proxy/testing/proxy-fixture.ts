@@ -12,7 +12,7 @@ import { startTargetProxy, type TargetProxy, type TargetProxyOptions } from "../
 
 export const uid = "6f4e58b1-6a35-4cf7-a3a4-5a29f57d8f9c";
 
-/** An authority that forgets itself. */
+/** A certificate authority that is kept only in memory. */
 export function newAuthority(now?: () => Date): Promise<CertificateAuthority> {
   return CertificateAuthority.open({
     trustDomain: "lab",
@@ -31,7 +31,7 @@ export interface ProxyFixture {
 
 /** What differs between tests. */
 export interface FixtureOptions {
-  /** What each connection meets at the target. */
+  /** The server behind each connection at the target. */
   readonly serve: (socket: Socket, channel: string) => void;
   readonly channels?: Readonly<Record<string, ChannelKind>>;
   readonly source?: Partial<SourceProxyOptions>;
@@ -40,7 +40,7 @@ export interface FixtureOptions {
 
 const started: (() => Promise<void>)[] = [];
 
-/** Ends all that was started here. */
+/** Ends everything that was started here. */
 export async function stopAll(): Promise<void> {
   for (const stop of started.splice(0).reverse()) await stop();
 }
@@ -142,7 +142,7 @@ export function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length;
 }
 
-/** All that a socket says until its end. */
+/** Everything that a socket sends until its end. */
 export async function readAll(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -150,7 +150,7 @@ export async function readAll(socket: Socket): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Looks until something is as expected; a busy host takes its time. */
+/** Checks until something is as expected; a busy host takes its time. */
 export function eventually<T>(look: () => T): ReturnType<typeof expect.poll<T>> {
   return expect.poll(look, { interval: 30, timeout: 30_000 });
 }
@@ -171,7 +171,7 @@ export function pour(socket: Socket, bytes: Buffer): { readonly sent: number } {
   return progress;
 }
 
-/** Waits until a figure is the same in ten looks one after the other. */
+/** Waits until a figure is the same in ten consecutive samples. */
 export async function standsStill(figure: () => number): Promise<void> {
   let [last, same] = [Number.NaN, 0];
   await eventually(() => {

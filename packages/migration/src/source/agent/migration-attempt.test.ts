@@ -3,7 +3,7 @@ import { beginAttempt, endAttempt } from "./migration-attempt.ts";
 
 const now = "2026-01-01T00:00:00Z";
 
-test("a migration that runs is not begun again, and one that is over is refused", () => {
+test("a running migration is not begun again, and a finished one is rejected", () => {
   const begun = beginAttempt(undefined, "m1", now);
   expect(beginAttempt(begun, "m1", "later")).toBe(begun);
   const ended = endAttempt(begun, { failed: false, reason: "ignored", now });
@@ -26,7 +26,7 @@ test.each([
     /smaller than the one/,
   ],
   ["something else", /^something else$/],
-])("libvirt's words become ours: %s", (reason, expected) => {
+])("libvirt's terms become ours: %s", (reason, expected) => {
   const { failureReason } = endAttempt(beginAttempt(undefined, "m1", now), {
     failed: true,
     reason,

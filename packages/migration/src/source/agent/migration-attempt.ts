@@ -2,7 +2,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { MigrationAttempt } from "../../migrating-domain.ts";
 import { MigrationError } from "../../migration-error.ts";
 
-/** The UID of the migration that a VMI is in, as its source counts; empty if it is in none. */
+/** The UID of a VMI's migration, as seen by the source; empty if there is none. */
 export function migrationUidOf({ status }: VirtualMachineInstance): string {
   const { sourceState, migrationUid } = status?.migrationState ?? {};
   return (sourceState ? sourceState.migrationUID : migrationUid) ?? "";
@@ -21,7 +21,7 @@ export function beginAttempt(
   if (last?.uid !== uid) return { uid, startTimestamp: now, mode: "PreCopy" };
   if (last.endTimestamp === undefined) return last;
   const outcome = last.failed ? "failed" : "succeeded";
-  const message = `migration ${uid} has been tried and ${outcome} at ${last.endTimestamp}; make a new one`;
+  const message = `migration ${uid} was tried and ${outcome} at ${last.endTimestamp}; create a new one`;
   throw new MigrationError("MIGRATION_NOT_NOW", message, { path: "status.migrationState" });
 }
 
@@ -36,12 +36,12 @@ export function endAttempt(
   return { ...attempt, failed: true, failureReason, endTimestamp: outcome.now };
 }
 
-/** What libvirt says, in words that say what to do. */
+/** What libvirt says, in words that tell what to do. */
 function explain(reason: string): string {
   if (reason.includes("canceled by client")) return "the migration was aborted";
   const words = reason.split(/\s+/).join(" ");
   if (words.includes("has to be smaller or equal to the actual size of the containing file")) {
-    return `a volume at the target is smaller than the one that is copied to it: ${reason}`;
+    return `a volume at the target is smaller than the one copied to it: ${reason}`;
   }
   return reason;
 }

@@ -64,7 +64,7 @@ function resolved({ status }: VirtualMachineInstance, config: ClusterConfig): Re
   const cluster = clusterMigrationOptions(config);
   const own = status?.migrationState?.migrationConfiguration ?? undefined;
   if (!own) return { ...defaults, ...withoutUnset(cluster) };
-  // Those of an older controller say nothing of disruption: it used to be one setting with post-copy.
+  // An older controller's options say nothing about disruption, which used to be one setting with post-copy.
   const { allowWorkloadDisruption: _, ...others } = cluster;
   return { ...defaults, ...withoutUnset(others), ...withoutUnset(own) };
 }
@@ -75,7 +75,7 @@ function withoutUnset(options: VMIMConfigurationOptions): VMIMConfigurationOptio
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value != null));
 }
 
-/** Threads beside the guest's own would take from the guest where its CPUs are counted. */
+/** Additional threads would compete with the guest if its CPUs are limited. */
 function hasSpareCpus({ spec }: VirtualMachineInstance): boolean {
   const { resources, cpu } = spec.domain;
   const limit = resources?.limits?.["cpu"] ?? undefined;

@@ -23,13 +23,13 @@ const facts: SourcePassFacts = {
   now: Date.parse(end) + 10_000,
 };
 
-test("waits for the target and writes nothing that does not change", () => {
+test("waits for the target, and writes nothing if nothing changes", () => {
   const pass = planSourcePass(vmiIn({ failed: false }), facts);
   expect(pass).toMatchObject({ step: { step: "wait" }, requeueSeconds: 1, events: [] });
   expect(pass).not.toHaveProperty("migrationState");
 });
 
-test("writes what the launcher says, and looks again while the target may see the guest", () => {
+test("writes what the launcher reports, and looks again while the target may see the guest", () => {
   const migration = { uid: "m1", startTimestamp: end, endTimestamp: end, failed: true };
   const started = vmiIn({ startTimestamp: end });
   const pass = planSourcePass(started, { ...facts, domain: { state: "Running", migration } });
@@ -37,7 +37,7 @@ test("writes what the launcher says, and looks again while the target may see th
   expect(pass.requeueSeconds).toBe(50);
 });
 
-test("closes the sockets to the target when it is over", () => {
+test("closes the sockets to the target when the migration is over", () => {
   expect(planSourcePass(vmiIn({ endTimestamp: end, completed: true }), facts)).toMatchObject({
     step: { step: "none" },
     closeSockets: true,
@@ -49,7 +49,7 @@ test.each([
   ["a VMI that is final", vmiIn({}, { phase: "Succeeded" }), {}],
   ["the domain of an older VMI", vmiIn({}), { domain: { state: "Running", vmiUid: "u0" } }],
   ["another node's migration", vmiIn({}), { node: "n3" }],
-])("%s is not its business", (_what, vmi, changes) => {
+])("ignores %s", (_what, vmi, changes) => {
   const pass = planSourcePass(vmi, { ...facts, ...changes });
   expect(pass).toMatchObject({ step: { step: "none" }, closeSockets: false, events: [] });
   expect(pass).not.toHaveProperty("migrationState");

@@ -9,19 +9,19 @@ import { isSource } from "./is-source.ts";
 import { planSourceStep, type SourceFacts, type SourceStep } from "./plan-source-step.ts";
 import { type SourceStatus, sourceStatus } from "./source-status.ts";
 
-/** All that the source's node agent does about a migration in one pass. */
+/** Everything that the source's node agent does about a migration in one pass. */
 export interface SourcePass {
   /** For the launcher. The status is written whether it succeeds or not. */
   readonly step: SourceStep;
-  /** What the VMI's status says of the migration, where that changes. */
+  /** What the VMI's status says about the migration, if that changes. */
   readonly migrationState?: VirtualMachineInstanceMigrationState;
   readonly isLost: boolean;
   readonly hasLeft: boolean;
   /** Whether the sockets that lead to the target can be closed. */
   readonly closeSockets: boolean;
-  /** Besides those of the step, which count once it has succeeded. */
+  /** In addition to those of the step, which count once it has succeeded. */
   readonly events: readonly PlannedEvent[];
-  /** Look again after so many seconds, even if nothing changes. */
+  /** Check again after this many seconds, even if nothing changes. */
   readonly requeueSeconds?: number;
 }
 
@@ -47,16 +47,16 @@ export function planSourcePass(
 
 function passFor(vmi: VirtualMachineInstance, facts: SourcePassFacts): SourcePass {
   const state = vmi.status?.migrationState;
-  if (hasEnded(vmi)) return nothing("the VMI has come to its end");
+  if (hasEnded(vmi)) return nothing("the VMI has ended");
   const { vmiUid } = facts.domain ?? {};
   if (vmiUid !== undefined && vmiUid !== vmi.metadata?.uid) {
-    return nothing("an older VMI of that name is still here");
+    return nothing("an older VMI with that name is still here");
   }
-  if (!state) return nothing("the VMI is in no migration");
+  if (!state) return nothing("the VMI has no migration");
   if (isOver(state)) {
     return { ...nothing("it is over"), closeSockets: true };
   }
-  if (!isSource(vmi, facts.node)) return nothing("the VMI leaves from another node");
+  if (!isSource(vmi, facts.node)) return nothing("the VMI's migration starts on another node");
   const step = planSourceStep(vmi, facts);
   const status = sourceStatus(vmi, facts);
   return {
@@ -91,7 +91,7 @@ function changed(
 }
 
 function sorted(state: object): readonly [string, unknown][] {
-  // What is left out and what is false are one.
+  // A missing value and false are the same.
   const set = Object.entries(state).filter(([, value]) => value !== undefined && value !== false);
   return set.sort(([one], [other]) => (one < other ? -1 : 1));
 }

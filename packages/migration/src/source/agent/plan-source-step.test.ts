@@ -62,7 +62,7 @@ describe("planSourceStep", () => {
     expect(stepOf({ abortRequested: true, abortStatus: "Aborting" })).toBe("none");
   });
 
-  test("refuses a factor that is not a number", () => {
+  test("rejects a factor that is not a number", () => {
     const config = clusterConfig({
       developerConfiguration: { featureGates: ["MigrationStallDetection"] },
     });

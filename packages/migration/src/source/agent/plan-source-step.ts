@@ -16,20 +16,20 @@ import { migrationOptionsFor } from "./migration-options-for.ts";
 /** What the source's node agent does next about a migration. */
 export type SourceStep =
   | { readonly step: "none"; readonly why: string }
-  /** The target has not said yet where it listens. */
+  /** The target has not published yet where it listens. */
   | { readonly step: "wait"; readonly seconds: number }
   | { readonly step: "cancel"; readonly events: readonly PlannedEvent[] }
   | {
       readonly step: "migrate";
       readonly options: MigrationOptions;
-      /** Where the target listens, and which ports of its QEMU are behind which ports of the node. */
+      /** Where the target listens, and which of its QEMU's ports is behind which port of the node. */
       readonly target: {
         readonly address: string;
         readonly ports: Readonly<Record<string, number>>;
       };
-      /** The VMI as the launcher gets it: with image files for its claims. */
+      /** The VMI as the launcher gets it, with image files for its claims. */
       readonly vmi: VirtualMachineInstance;
-      /** Whether passt must be told, so that it lets go of its connections. */
+      /** Whether passt must be told to release its connections. */
       readonly passtRepair: boolean;
       readonly events: readonly PlannedEvent[];
     };
@@ -64,9 +64,9 @@ export function planSourceStep(vmi: VirtualMachineInstance, facts: SourceFacts):
 function obstacleTo(vmi: VirtualMachineInstance, facts: SourceFacts): string | undefined {
   const { node, domain } = facts;
   const state = vmi.status?.migrationState;
-  if (!state) return "the VMI is in no migration";
+  if (!state) return "the VMI has no migration";
   if (isOver(state)) return "it is over";
-  if (!isSource(vmi, node)) return "the VMI leaves from another node";
+  if (!isSource(vmi, node)) return "the VMI's migration starts on another node";
   if (!state.targetNode) return "it has no target node";
   return !domain || notAlive.has(domain.state) ? "the guest does not run here" : undefined;
 }
@@ -107,7 +107,7 @@ const migrating = (message: string): PlannedEvent => ({
   message,
 });
 
-/** By the VMI's status, by what the launcher says, or by the domain itself, whichever is first. */
+/** By the VMI's status, the launcher's report or the domain itself, whichever comes first. */
 function isUnderWay(
   { startTimestamp, endTimestamp }: VirtualMachineInstanceMigrationState,
   domain: MigratingDomain,

@@ -14,7 +14,7 @@ const vmi = {
   },
 } as VirtualMachineInstance;
 
-test("copies what the launcher says of this very migration", () => {
+test("copies what the launcher reports about this migration", () => {
   const migration = { uid: "m1", startTimestamp: end, mode: "Paused" as const };
   const found = sourceStatus(vmi, { node: "n1", domain: { state: "Running", migration }, now });
   expect(found?.migrationState).toMatchObject({ startTimestamp: end, mode: "Paused" });
@@ -24,7 +24,7 @@ test("copies what the launcher says of this very migration", () => {
   ).toMatchObject({ migrationState: vmi.status?.migrationState });
 });
 
-test("a failure that is fresh loses nothing: the guest runs on here", () => {
+test("a recent failure loses nothing, because the guest keeps running here", () => {
   const migration = { uid: "m1", endTimestamp: end, failed: true, failureReason: "boom" };
   const domain = { state: "Running", migration };
   expect(sourceStatus(vmi, { node: "n1", domain, now })).toMatchObject({
@@ -34,7 +34,7 @@ test("a failure that is fresh loses nothing: the guest runs on here", () => {
   });
 });
 
-test("a guest that nobody sees at its target for a minute is lost, from that second on", () => {
+test("a guest that nobody has seen at its target for a minute is lost from then on", () => {
   const migrationState = { ...vmi.status?.migrationState, endTimestamp: end };
   const gone = { ...vmi, status: { ...vmi.status, migrationState } } as VirtualMachineInstance;
   const at = (seconds: number): boolean | undefined =>
@@ -43,7 +43,7 @@ test("a guest that nobody sees at its target for a minute is lost, from that sec
   expect([at(59), at(60)]).toEqual([false, true]);
 });
 
-test("a VMI that is in no migration has no status of one", () => {
+test("a VMI without a migration has no migration status", () => {
   const still = { ...vmi, status: {} } as VirtualMachineInstance;
   expect(sourceStatus(still, { node: "n1", domain: undefined, now })).toBeUndefined();
 });

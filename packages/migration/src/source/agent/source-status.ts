@@ -9,17 +9,17 @@ import { guardVmi } from "../../policy/guard-vmi.ts";
 import { migrationWarning, withAttempt } from "../../with-attempt.ts";
 import { isSource } from "./is-source.ts";
 
-/** What a source says of a migration in the VMI's status. */
+/** What a source reports about a migration in the VMI's status. */
 export interface SourceStatus {
   readonly migrationState: VirtualMachineInstanceMigrationState;
   /**
-   * The guest is said to have left, and nobody says where to. KubeVirt then declares the VMI `Failed`. That
-   * alone is no proof that nothing runs: end nothing because of it.
+   * The guest has left, but its destination is unknown. KubeVirt then declares the VMI `Failed`. That alone does
+   * not prove that nothing runs: do not end anything because of it.
    */
   readonly isLost: boolean;
   /** The guest has arrived in another cluster, so this VMI has succeeded. */
   readonly hasLeft: boolean;
-  /** Look again after so many seconds: the target may still see the guest. */
+  /** Check again after this many seconds: the target may still see the guest. */
   readonly requeueSeconds?: number;
   readonly events: readonly PlannedEvent[];
 }
@@ -37,8 +37,8 @@ export interface SourceStatusFacts {
 const detectionSeconds = 60;
 
 /**
- * The status of a migration as its source knows it, from what its launcher says; `undefined` if the VMI
- * is in none. A VMI of another shape gives a `MigrationError` with the `path` of the field.
+ * The status of a migration as its source knows it, from its launcher's report; `undefined` if the VMI has none. A
+ * VMI with another shape gives a `MigrationError` with the `path` of the field.
  */
 export function sourceStatus(
   vmi: VirtualMachineInstance,
@@ -65,7 +65,7 @@ function statusOf(
       migrationWarning(
         state.targetNode
           ? `the guest was not seen at its target within ${detectionSeconds} seconds`
-          : "the guest has left for an unknown node",
+          : "the guest left for an unknown node",
       ),
     );
   }
@@ -88,7 +88,7 @@ function statusOf(
   };
 }
 
-/** What the launcher says counts if it is of this very migration. */
+/** The launcher's report counts if it is about this migration. */
 function fromLauncher(
   state: VirtualMachineInstanceMigrationState,
   domain: MigratingDomain | undefined,
@@ -99,7 +99,7 @@ function fromLauncher(
   return withAttempt(rest, attempt);
 }
 
-/** Whether the target has seen the guest, and how long it may still take to. */
+/** Whether the target has seen the guest, and how long it may still take. */
 function detection(
   { endTimestamp, targetState }: VirtualMachineInstanceMigrationState,
   now: number,

@@ -27,7 +27,7 @@ const cpus = "kubevirt.io/vmi-pod-cpu-resource-limits";
 const memory = "kubevirt.io/vmi-pod-memory-resource-requests";
 const facts = { memoryOverhead: () => quantityFrom("256Mi") };
 
-test("a Pod that is large enough gets all that waited", () => {
+test("a Pod that is large enough gets all pending changes", () => {
   const vmi = moved({ [cpus]: "4", [memory]: "3Gi" });
   expect(planHotChanges(vmi, facts)).toEqual({ changes: ["cpus", "memory"], problems: [] });
   const { status } = withHotChanges(vmi, { cpus: "done", memory: "done" });
@@ -38,22 +38,22 @@ test("a Pod that is large enough gets all that waited", () => {
   });
 });
 
-test("what the Pod has no room for is not tried, and is told with the figures", () => {
+test("does not try what does not fit into the Pod, and reports the figures", () => {
   const { changes, problems } = planHotChanges(moved({ [cpus]: "3", [memory]: "2Gi" }), facts);
   expect(changes).toEqual([]);
   expect(problems).toEqual([
-    "4 CPUs are wanted, and the target Pod has 3",
-    "2304Mi of memory are needed, and the target Pod has 2Gi",
+    "4 CPUs are needed, but the target Pod has 3",
+    "2304Mi of memory are needed, but the target Pod has 2Gi",
   ]);
 });
 
-test("labels that say nothing are named", () => {
+test("names invalid labels", () => {
   const { problems } = planHotChanges(moved({ [memory]: "much" }), facts);
   expect(problems[0]).toMatch(`label ${cpus} is ""`);
   expect(problems[1]).toMatch(`label ${memory} is "much"`);
 });
 
-test("memory that the launcher could not add stays as a condition that people see", () => {
+test("memory that the launcher could not add stays visible as a condition", () => {
   const { status } = withHotChanges(moved({}), { memory: "failed" });
   expect(status?.conditions).toEqual([
     expect.objectContaining({ type: "HotMemoryChange", status: "False" }),

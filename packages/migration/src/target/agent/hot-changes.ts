@@ -7,20 +7,20 @@ import { MigrationError } from "../../migration-error.ts";
 import { guardVmi } from "../../policy/guard-vmi.ts";
 import { withoutCondition } from "./without.ts";
 
-/** A change of the guest that waited for a larger Pod. */
+/** A change to the guest that waited for a larger Pod. */
 export type HotChange = "cpus" | "memory";
 
-/** What of the changes that waited can be made now. */
+/** Which of the pending changes can be made now. */
 export interface HotChangePlan {
   /** For the launcher, in order. */
   readonly changes: readonly HotChange[];
-  /** Why the others cannot be made: the new Pod is too small for them. They wait no longer. */
+  /** Why the others cannot be made: the new Pod is too small for them. They no longer wait. */
   readonly problems: readonly string[];
 }
 
 /** What the plan depends on besides the VMI. */
 export interface HotChangeFacts {
-  /** What the launcher Pod needs beside the guest's memory, unless the target has said it. */
+  /** What the launcher Pod needs in addition to the guest's memory, unless the target has reported it. */
   memoryOverhead(): Quantity;
   readonly names?: Pick<Names, "labels">;
 }
@@ -61,11 +61,11 @@ function obstacleToCpus(
   if (!cpu?.dedicatedCpuPlacement) return undefined;
   const limit = text(metadata?.labels?.[labels.podCpuLimits]);
   if (!/^[+-]?\d+$/.test(limit)) {
-    return `the target Pod's limit of CPUs is not known: label ${labels.podCpuLimits} is "${limit}"`;
+    return `the target Pod's CPU limit is not known: label ${labels.podCpuLimits} is "${limit}"`;
   }
   const wanted = (cpu.sockets || 1) * (cpu.cores || 1) * (cpu.threads || 1);
   return wanted > Number(limit)
-    ? `${wanted} CPUs are wanted, and the target Pod has ${limit}`
+    ? `${wanted} CPUs are needed, but the target Pod has ${limit}`
     : undefined;
 }
 
@@ -82,7 +82,7 @@ function obstacleToMemory(
   const overhead = told === undefined ? memoryOverhead() : quantityFrom(told);
   const guest = quantityFrom(spec.domain.resources?.requests?.["memory"] ?? "0");
   return available.cmp(overhead.add(guest)) < 0
-    ? `${overhead.add(guest)} of memory are needed, and the target Pod has ${request}`
+    ? `${overhead.add(guest)} of memory are needed, but the target Pod has ${request}`
     : undefined;
 }
 
@@ -96,7 +96,7 @@ function amount(value: string): Quantity | undefined {
  * that could not add memory leaves the condition as `False`, for people to see.
  *
  * @param outcomes of the changes of the plan
- * @throws MigrationError if memory was added to a VMI whose status says nothing of its memory.
+ * @throws MigrationError if memory was added to a VMI whose status says nothing about its memory.
  */
 export function withHotChanges(
   vmi: VirtualMachineInstance,
@@ -136,7 +136,7 @@ function withMemory(
   const guestRequested = spec.domain.memory?.guest;
   if (!settled.memory) {
     const path = "status.memory";
-    const message = `${path} is missing, so that the new memory cannot be noted`;
+    const message = `${path} is missing, so the new memory cannot be recorded`;
     throw new MigrationError("MIGRATION_INPUT_INVALID", message, { path });
   }
   return { ...settled, memory: { ...settled.memory, ...(guestRequested && { guestRequested }) } };

@@ -34,7 +34,7 @@ const stepOf = (
 ): string => planTargetStep(vmi, { ...facts, ...changes }).step.step;
 
 describe("planTargetStep", () => {
-  test("prepares once, and not what is under way", () => {
+  test("prepares once, and not what is already being prepared", () => {
     expect(stepOf(vmiIn({}))).toBe("prepare");
     expect(stepOf(vmiIn({}), { isListening: true })).toBe("none");
     expect(stepOf(vmiIn({ startTimestamp: begin }))).toBe("none");
@@ -57,7 +57,7 @@ describe("planTargetStep", () => {
     expect(vmi?.status?.migrationState).toMatchObject({ failed: true, completed: true });
   });
 
-  test("cleans up when it is over, but keeps a broken post-copy that nobody has acted on", () => {
+  test("cleans up afterwards, but keeps a broken post-copy that nobody has handled", () => {
     const failed = vmiIn({ endTimestamp: end, failed: true });
     expect(planTargetStep(failed, facts).step).toEqual({ step: "clean-up", failed: true });
     const broken = { state: "Paused", reason: "PostcopyFailed" };
@@ -65,7 +65,7 @@ describe("planTargetStep", () => {
     expect(stepOf(vmiIn({ endTimestamp: end, completed: true }))).toBe("clean-up");
   });
 
-  test("an abort between clusters waits for the source to end it, and never ends a guest that runs", () => {
+  test("an abort between clusters waits for the source to end it, and never ends a running guest", () => {
     const states = { sourceState: { syncAddress: "a" }, targetState: { migrationUID: "m1" } };
     const aborted = vmiIn({ startTimestamp: begin, abortRequested: true, ...states });
     const waiting = { isListening: true, domain: { state: "Paused", reason: "Migration" } };

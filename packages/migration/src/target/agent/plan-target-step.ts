@@ -15,15 +15,15 @@ import { type AbortOutcome, settleAbort } from "./settle-abort.ts";
 export type TargetStep =
   | { readonly step: "none"; readonly why: string }
   | { readonly step: "wait"; readonly why: string; readonly seconds: number }
-  /** The VMI has come to its end: undo what was prepared, as far as it goes. */
+  /** The VMI has ended: undo what was prepared, as far as it got. */
   | { readonly step: "undo" }
-  /** What the cache knows is the domain of an older VMI of that name: forget it. */
+  /** The cache knows the domain of an older VMI with that name: forget it. */
   | { readonly step: "forget-domain" }
   /** Sandbox, disks, network, the launcher's own preparations, then listen. */
   | { readonly step: "prepare" }
-  /** The guest has arrived: apply what waited for it, and complete the migration. */
+  /** The guest has arrived: apply pending changes, and complete the migration. */
   | { readonly step: "finalize" }
-  /** It is over. After a failure the launcher ends and what was prepared is undone. */
+  /** It is over. After a failure, the launcher ends and what was prepared is undone. */
   | { readonly step: "clean-up"; readonly failed: boolean };
 
 /** A step, and the VMI as it is when the step begins. */
@@ -47,7 +47,7 @@ export interface TargetFacts {
 
 /**
  * What the node agent of the target does next about the migration that a VMI's status tells of. The VMI
- * that comes with it has what is known of an abort and of a copy that never ran.
+ * that comes with it has what is known about an abort and of a copy that never ran.
  *
  * @throws MigrationError if the VMI is not shaped like one.
  */
@@ -77,12 +77,12 @@ function obstacleTo(vmi: VirtualMachineInstance, facts: TargetFacts): string | u
   const state = vmi.status?.migrationState;
   const isDead = domain && ["Shutoff", "Crashed", ""].includes(domain.state);
   if (isDead && !(state && endsWithoutGuest(state))) return "the guest does not run here";
-  if (!state) return "the VMI is in no migration";
+  if (!state) return "the VMI has no migration";
   const isOurs = vmi.metadata?.labels?.[labels.migrationTargetNodeName] === node;
-  return isOurs ? undefined : "the VMI comes to another node";
+  return isOurs ? undefined : "the VMI's migration goes to another node";
 }
 
-/** An abort, and the end of a move between clusters, must be settled though the copy is dead. */
+/** An abort, and the end of a move between clusters, must be settled even if the copy is dead. */
 function endsWithoutGuest(state: VirtualMachineInstanceMigrationState): boolean {
   return isAborting(state) || (isDecentralized(state) && isOver(state));
 }
@@ -91,7 +91,7 @@ function isAborting(state: VirtualMachineInstanceMigrationState): boolean {
   return state.abortRequested === true && !isOver(state);
 }
 
-/** A migration that ended without a copy that runs has failed, whatever its source says. */
+/** A migration that ended without a running copy has failed, whatever its source says. */
 function unlessArrived(
   state: VirtualMachineInstanceMigrationState,
   domain: MigratingDomain | undefined,
@@ -126,7 +126,7 @@ function stepAfterAbort(
   return { step: isMoving ? none("it is under way") : { step: "prepare" }, vmi: ready };
 }
 
-/** Only this copy tells how far a broken post-copy has come; it stays until somebody has acted on that. */
+/** Only this copy shows how far a broken post-copy has come; it stays until somebody has handled it. */
 function cleanUp(
   { status }: VirtualMachineInstance,
   state: VirtualMachineInstanceMigrationState,
@@ -137,7 +137,7 @@ function cleanUp(
   return { step: "clean-up", failed: state.failed === true };
 }
 
-/** Between clusters the source's part of the status comes later. */
+/** Between clusters, the source's part of the status arrives later. */
 function waitsForSource(
   { metadata, status }: VirtualMachineInstance,
   { sourceState }: VirtualMachineInstanceMigrationState,
@@ -145,7 +145,7 @@ function waitsForSource(
 ): string | undefined {
   if (metadata?.annotations?.[annotations.createMigrationTarget] !== "true") return undefined;
   if (!sourceState) return "the source's state is not known yet";
-  return status?.migrationTransport ? undefined : "the way of transport is not known yet";
+  return status?.migrationTransport ? undefined : "the transport is not known yet";
 }
 
 function withoutStart(

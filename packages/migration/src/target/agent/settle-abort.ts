@@ -5,7 +5,7 @@ import { isDecentralized, isOver } from "../../migration-phase.ts";
 import { migrationWarning, withAttempt } from "../../with-attempt.ts";
 import { isActive } from "./is-active.ts";
 
-/** What an abort that somebody asked for has come to. */
+/** What a requested abort has led to. */
 export interface AbortOutcome {
   readonly state: VirtualMachineInstanceMigrationState;
   /** Whether the source must end the migration first. */
@@ -39,7 +39,7 @@ export function settleAbort(
   };
 }
 
-/** What the target's launcher says of a migration between clusters. */
+/** What the target's launcher reports about a migration between clusters. */
 export function withProgress(
   state: VirtualMachineInstanceMigrationState,
   domain: MigratingDomain | undefined,

@@ -26,7 +26,7 @@ const vmi = {
 
 const facts: TargetStatusFacts = { node: "n2", domain: undefined, now: Date.parse(end) };
 
-test("a target that does not listen yet is looked at again; one that does tells where", () => {
+test("checks again while a target does not listen, and then publishes where it listens", () => {
   expect(targetStatus(vmi, facts)).toMatchObject({ requeueSeconds: 1, events: [] });
   const listener = { address: "192.0.2.2", ports: { "40001": 0 } };
   const { vmi: told, events } = targetStatus(vmi, { ...facts, listener });
@@ -38,7 +38,7 @@ test("a target that does not listen yet is looked at again; one that does tells 
   expect(targetStatus(told, { ...facts, listener }).events).toEqual([]);
 });
 
-test("a copy is seen before the guest in it runs", () => {
+test("reports a copy before its guest runs", () => {
   const paused = targetStatus(vmi, { ...facts, domain: { state: "Paused", reason: "Migration" } });
   expect(paused.vmi.status?.migrationState).toMatchObject({ targetNodeDomainDetected: true });
   expect(paused.vmi.status?.migrationState).not.toHaveProperty("targetNodeDomainReadyTimestamp");
@@ -64,7 +64,7 @@ test("a guest that has arrived makes this node its own; a copy that never ran is
   });
 });
 
-test("once it is finalized and cleaned up nothing of the migration is left in labels and annotations", () => {
+test("after finalization and clean-up, no label or annotation of the migration is left", () => {
   const done = cleanedUp(finalized(vmi));
   expect(done.status?.migrationState?.completed).toBe(true);
   expect(done.metadata?.labels).toEqual({ "kubevirt.io/nodeName": "n1" });

@@ -11,12 +11,12 @@ import { isActive } from "./is-active.ts";
 import { withProgress } from "./settle-abort.ts";
 import { without, withoutCondition } from "./without.ts";
 
-/** What a target says of itself in the VMI. */
+/** What a target reports about itself in the VMI. */
 export interface TargetStatus {
   /** With the status, labels and annotations that it should have. */
   readonly vmi: VirtualMachineInstance;
   readonly events: readonly PlannedEvent[];
-  /** Look again after so many seconds: it does not listen yet. */
+  /** Check again after this many seconds: the server does not listen yet. */
   readonly requeueSeconds?: number;
 }
 
@@ -25,12 +25,12 @@ export interface TargetStatusFacts {
   readonly node: string;
   /** `undefined` if there is none. */
   readonly domain: MigratingDomain | undefined;
-  /** Where the target listens, and which ports of its QEMU are behind which ports of the node. */
+  /** Where the target listens, and which of its QEMU's ports is behind which port of the node. */
   readonly listener?: {
     readonly address: string;
     readonly ports: Readonly<Record<string, number>>;
   };
-  /** The host's CPUs that the guest gets here, where it has CPUs of its own. */
+  /** The host CPUs that the guest gets here, if it has dedicated CPUs. */
   readonly cpus?: { readonly cpuSet: readonly number[]; readonly topology: string };
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -60,7 +60,7 @@ export function targetStatus(vmi: VirtualMachineInstance, facts: TargetStatusFac
   });
 }
 
-/** Notes that the copy is here, and when the guest in it began to run. */
+/** Records that the copy is here, and when its guest began to run. */
 function withDomain(vmi: VirtualMachineInstance, facts: TargetStatusFacts): VirtualMachineInstance {
   const { domain, now } = facts;
   let state = vmi.status?.migrationState ?? {};
@@ -74,7 +74,7 @@ function withDomain(vmi: VirtualMachineInstance, facts: TargetStatusFacts): Virt
   return withState({ ...vmi, status }, { ...ready, targetNodeDomainReadyTimestamp: time });
 }
 
-/** The newer fields repeat the older ones, where there are any. */
+/** The newer fields repeat the older ones, if there are any. */
 function told(
   { targetState }: VirtualMachineInstanceMigrationState,
   fields: NonNullable<VirtualMachineInstanceMigrationState["targetState"]>,
@@ -82,7 +82,7 @@ function told(
   return targetState ? { targetState: { ...targetState, ...fields } } : {};
 }
 
-/** The launcher says that it is over: the guest is here, or its copy never ran. */
+/** The launcher reports that it is over: the guest is here, or its copy never ran. */
 function withEnd(
   vmi: VirtualMachineInstance,
   facts: TargetStatusFacts,
@@ -104,7 +104,7 @@ function arrived(
   const { launcherContainerImageVersion: _, evacuationNodeName: __, ...status } = vmi.status ?? {};
   const overhead = migrationState.targetMemoryOverhead;
   const { metadata } = vmi;
-  const message = `the guest has come to node ${node}`;
+  const message = `the guest has arrived on node ${node}`;
   return {
     vmi: {
       ...vmi,
@@ -130,7 +130,7 @@ function arrived(
   };
 }
 
-/** Tells the source where to send to, and which CPUs the guest gets. */
+/** Tells the source where to send, and which CPUs the guest gets. */
 function withListener(
   vmi: VirtualMachineInstance,
   state: VirtualMachineInstanceMigrationState,

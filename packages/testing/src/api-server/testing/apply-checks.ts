@@ -17,7 +17,7 @@ const deployments: Resource<AnyObject> = defineResource({
   ...{ group: "apps", version: "v1", plural: "deployments", kind: "Deployment" },
 });
 
-/** A container that a server fills in as little as possible of. */
+/** A container with so many fields that a server adds as few as possible. */
 const container = (name: string, image = "one") => ({ name, image });
 
 function workload(spec: object): object {
@@ -39,7 +39,7 @@ async function apply(
   return await client.patch(resource, { namespace, name: "a" }, patch, { fieldManager: manager });
 }
 
-/** The containers of a workload, as `name image`. */
+/** The containers of a workload, such as `name image`. */
 function containersOf(object: AnyObject): string[] {
   const { template } = Object(object.spec);
   const found = Object(Object(template).spec).containers as { name: string; image: string }[];
@@ -49,7 +49,7 @@ function containersOf(object: AnyObject): string[] {
 /** Server-side apply and strategic merge, as manifests are installed and kubectl patches. */
 export const applyChecks: readonly ServerCheck[] = [
   {
-    name: "applying the same again makes no new version; without a manager it is invalid",
+    name: "applying the same again creates no new version; without a manager it is invalid",
     async check(context) {
       const { client, namespace } = context;
       const first = await apply(context, configMaps, { data: { x: "1" } });
@@ -89,7 +89,7 @@ export const applyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "lists of a custom resource are applied whole",
+    name: "lists of a custom resource are applied as a whole",
     async check(context) {
       const spec = (list: object[]) => ({ spec: { size: 1, extra: { list } } });
       await apply(context, widgets, spec([{ name: "a" }, { name: "b" }]));
@@ -98,7 +98,7 @@ export const applyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "applying takes no status, and keeps labels that others have set",
+    name: "applying ignores the status, and keeps labels that others have set",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "a" };
@@ -112,7 +112,7 @@ export const applyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a strategic patch merges containers by name, takes one out, and replaces other lists",
+    name: "a strategic patch merges containers by name, removes one, and replaces other lists",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "a" };
@@ -152,7 +152,7 @@ export const applyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a merge patch that names another UID is invalid, and with an older version a conflict",
+    name: "a merge patch that names another UID is invalid, and one with an older version is a conflict",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "a" };

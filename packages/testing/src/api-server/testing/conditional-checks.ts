@@ -32,7 +32,7 @@ const absent: Resource<AnyObject> = defineResource({
   ...{ group: "testing.virtkit.dev", version: "v1", plural: "absents", kind: "Absent" },
 });
 
-/** A door through which controllers write, and a value behind it. */
+/** An endpoint through which controllers write, and a value behind it. */
 interface Door {
   readonly title: string;
   readonly resource: Resource<AnyObject>;
@@ -87,7 +87,7 @@ const doors: readonly Door[] = [
   },
 ];
 
-/** The conditional writes of controllers, through a door. */
+/** The conditional writes of controllers, through an endpoint. */
 function doorCheck(door: Door): ServerCheck {
   const { title, resource, subresource, ignoresUid, make, path, values } = door;
   const [one, two] = values;
@@ -129,7 +129,7 @@ function doorCheck(door: Door): ServerCheck {
 
 const at = ({ namespace }: CheckContext) => ({ namespace, name: "a" });
 
-/** What the doors have in common, and reads that only some kinds have. */
+/** What the endpoints have in common, and reads that only some kinds have. */
 export const conditionalChecks: readonly ServerCheck[] = [
   ...doors.map(doorCheck),
   {
@@ -150,7 +150,7 @@ export const conditionalChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "patches at the same moment that name no version are all applied",
+    name: "concurrent patches that name no version are all applied",
     async check(context) {
       const { client } = context;
       await client.create(configMaps, named(context, "a", { data: { x: "0" } }));
@@ -164,7 +164,7 @@ export const conditionalChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "of patches at the same moment that test one value one wins, and the others are invalid",
+    name: "of concurrent patches that test one value, one wins, and the others are invalid",
     async check(context) {
       const { client } = context;
       await client.create(configMaps, named(context, "a", { data: { x: "0" } }));
@@ -233,7 +233,7 @@ export const conditionalChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "the conditions of a Node are merged by their type by a strategic patch",
+    name: "a strategic patch merges the conditions of a Node by type",
     async check({ client, namespace: name }) {
       await client.create(nodes, { metadata: { name } });
       const set = (type: string, status: string) => {
@@ -262,7 +262,7 @@ export const conditionalChecks: readonly ServerCheck[] = [
       const { client, namespace } = context;
       const merge = { type: "merge", body: {} } as const;
       const json = { type: "json", operations: [] } as const;
-      // Without a reason, by which it is told from an object that is not there.
+      // Without a reason, which distinguishes it from a missing object.
       const requests = [
         client.list(absent, { namespace }),
         client.get(absent, at(context)),

@@ -11,10 +11,10 @@ import {
 const made = (context: CheckContext, spec: object = { size: 1 }, rest: object = {}) =>
   context.client.create(widgets, named(context, "w", { spec, ...rest }));
 
-/** Objects of a CustomResourceDefinition. The definition is there before the checks begin. */
+/** Objects of a CustomResourceDefinition. The definition exists before the checks begin. */
 export const customResourceChecks: readonly ServerCheck[] = [
   {
-    name: "a custom resource is pruned and defaulted, and its status is not taken at creation",
+    name: "a custom resource is pruned and defaulted, and its status is ignored at creation",
     async check(context) {
       const spec = { size: 1, unknown: true, extra: { kept: true } };
       const widget = await made(context, spec, { status: { ready: true } });
@@ -24,7 +24,7 @@ export const customResourceChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a custom resource that breaks its schema is refused with the fields",
+    name: "a custom resource that violates its schema is refused, with the fields",
     async check(context) {
       const error = await refusal(made(context, { size: 0, colour: "green" }));
       assert.deepEqual([error.status, error.reason], [422, "Invalid"]);
@@ -55,7 +55,7 @@ export const customResourceChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "each door takes only its own part",
+    name: "each endpoint accepts only its own part",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "w" };
@@ -73,7 +73,7 @@ export const customResourceChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a custom resource is updated only with its version, and takes no strategic patch",
+    name: "a custom resource is updated only with its version, and accepts no strategic patch",
     async check(context) {
       const { client, namespace } = context;
       await made(context);
@@ -91,7 +91,7 @@ export const customResourceChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a deletion that a finalizer holds counts as a generation",
+    name: "a deletion that a finalizer delays counts as a generation",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "w" };

@@ -24,7 +24,7 @@ async function bind(
 /** Deletion, grace periods, finalizers, bindings and evictions. */
 export const deleteChecks: readonly ServerCheck[] = [
   {
-    name: "delete removes at once what nothing holds",
+    name: "delete removes an object at once if nothing holds it",
     async check(context) {
       const { client, namespace } = context;
       await client.create(configMaps, named(context, "a"));
@@ -44,7 +44,7 @@ export const deleteChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "finalizers keep an object, take no more of them, and the last one lets it go",
+    name: "finalizers keep an object, no more can be added, and removing the last one deletes it",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "a" };
@@ -64,7 +64,7 @@ export const deleteChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "an update can neither set nor take back a deletion",
+    name: "an update can neither set nor undo a deletion",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "a" };
@@ -83,7 +83,7 @@ export const deleteChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a Pod that no node has goes at once; one that a node has stays for its grace period",
+    name: "a Pod without a node is removed at once; one with a node stays for its grace period",
     async check(context) {
       const { client, namespace } = context;
       await client.create(pods, idlePod(context, "free"));
@@ -117,7 +117,7 @@ export const deleteChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a Pod with a finalizer stays after its grace period was ended",
+    name: "a Pod with a finalizer stays after its grace period has ended",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "p" };

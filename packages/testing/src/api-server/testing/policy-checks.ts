@@ -28,7 +28,7 @@ const reviews: Resource<AnyObject> = defineResource({
 /** Propagation, preconditions, disruption budgets, access reviews, and versions that do not exist yet. */
 export const policyChecks: readonly ServerCheck[] = [
   {
-    name: "a deletion in the foreground, or of an orphan's owner, waits for the garbage collector",
+    name: "a foreground deletion, or one that orphans dependents, waits for the garbage collector",
     async check(context) {
       const { client, namespace } = context;
       for (const [name, policy, finalizer] of [
@@ -47,7 +47,7 @@ export const policyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a deletion keeps to the version that it names",
+    name: "a deletion applies only to the version that it names",
     async check(context) {
       const { client, namespace } = context;
       const at = { namespace, name: "a" };
@@ -78,7 +78,7 @@ export const policyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "an eviction that a budget forbids is too much asked, with the budget as its cause",
+    name: "an eviction that a budget forbids is answered with 429, with the budget as its cause",
     async check(context) {
       const { client, namespace } = context;
       const labels = { app: "demo" };
@@ -119,7 +119,7 @@ export const policyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a list of a version that does not exist yet is answered with a time-out that says so",
+    name: "a list of a version that does not exist yet is answered with a timeout that says so",
     async check({ client, namespace }) {
       const { resourceVersion } = (await client.list(configMaps, { namespace })).metadata;
       const far = String(Number(resourceVersion) + 1_000_000_000);
@@ -130,7 +130,7 @@ export const policyChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "one of many creates with one name wins, and one of many updates of one version",
+    name: "one of many creates with the same name wins, and one of many updates of the same version",
     async check(context) {
       const { client } = context;
       const many = Array.from({ length: 5 }, (_, index) => index);

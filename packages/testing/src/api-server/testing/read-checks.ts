@@ -8,7 +8,7 @@ const names = (list: {
 /** Lists and watches. */
 export const readChecks: readonly ServerCheck[] = [
   {
-    name: "lists are in the order of names, by selector and in pages of one moment",
+    name: "lists are in order of names, by selector, and in pages of one version",
     async check(context) {
       const { client, namespace } = context;
       for (const name of ["c", "a", "b", "d"]) {
@@ -38,7 +38,7 @@ export const readChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "selectors that cannot be read, or by fields that are not served, are bad requests",
+    name: "selectors that cannot be parsed, or use fields that are not served, are bad requests",
     async check({ client, namespace }) {
       await refused(
         client.list(configMaps, { namespace, labelSelector: "a in b" }),
@@ -53,7 +53,7 @@ export const readChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a watch tells what has changed since a version, in order",
+    name: "a watch reports what has changed since a version, in order",
     async check(context) {
       const { client, namespace } = context;
       const { resourceVersion } = (await client.list(configMaps, { namespace })).metadata;
@@ -74,7 +74,7 @@ export const readChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a watch without a version tells first what is there",
+    name: "a watch without a version first reports what exists",
     async check(context) {
       await context.client.create(
         configMaps,
@@ -85,7 +85,7 @@ export const readChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "what stops to match a selector is deleted for its watch, and what begins to is added",
+    name: "for a watch with a selector, an object that stops matching is deleted, and one that starts matching is added",
     async check(context) {
       const { client, namespace } = context;
       const { resourceVersion } = (await client.list(configMaps, { namespace })).metadata;
@@ -121,10 +121,10 @@ export const readChecks: readonly ServerCheck[] = [
   },
 ];
 
-/** Only where etcd tells its progress, which older ones do not: a real server may wait for that for ever. */
+/** Only if etcd reports its progress, which older ones do not: a real server may wait for that forever. */
 export const streamingChecks: readonly ServerCheck[] = [
   {
-    name: "a watch that streams what is there marks the end of it",
+    name: "a watch that streams existing objects marks their end",
     async check(context) {
       const { client, namespace } = context;
       await client.create(configMaps, named(context, "a", { metadata: { labels: { own: "" } } }));

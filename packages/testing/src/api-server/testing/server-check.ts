@@ -18,7 +18,7 @@ export interface CheckContext {
   readonly namespace: string;
 }
 
-/** One thing that our code counts on, to hold for a server in the process and for a real one alike. */
+/** One thing that our code relies on. It must hold for the in-process server and for a real one. */
 export interface ServerCheck {
   readonly name: string;
   readonly check: (context: CheckContext) => Promise<void>;
@@ -60,7 +60,7 @@ export const definitions: Resource<AnyObject> = defineResource({
   namespaced: false,
 });
 
-/** A kind with a schema, defaults and a status apart. */
+/** A kind with a schema, defaults and a separate status. */
 export const widgetDefinition: AnyObject = {
   metadata: { name: "widgets.testing.virtkit.dev" },
   spec: {
@@ -105,7 +105,7 @@ export function named(context: CheckContext, name: string, rest: object = {}): A
   return { metadata: { namespace: context.namespace, name, ...metadata }, ...others };
 }
 
-/** A Pod that no scheduler looks at. */
+/** A Pod that no scheduler handles. */
 export function idlePod(context: CheckContext, name: string, rest: object = {}): AnyObject {
   const spec = {
     schedulerName: "nobody",
@@ -136,7 +136,7 @@ export async function refused(
   assert.deepEqual([error.status, error.reason], [status, reason], error.message);
 }
 
-/** The first so many events of a watch, bookmarks left out. */
+/** The first events of a watch, this many, without bookmarks. */
 export async function firstEvents<T extends KubeObject>(
   { client, namespace }: CheckContext,
   resource: Resource<T>,

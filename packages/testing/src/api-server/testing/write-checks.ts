@@ -36,7 +36,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "create makes a name from generateName",
+    name: "create generates a name from generateName",
     async check(context) {
       const { namespace } = context;
       const made = await context.client.create(configMaps, {
@@ -46,7 +46,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "create refuses a name that is not one, with its field",
+    name: "create refuses an invalid name, with its field",
     async check(context) {
       const error = await refusal(context.client.create(configMaps, named(context, "Not_A_Name")));
       assert.deepEqual([error.status, error.reason], [422, "Invalid"]);
@@ -54,14 +54,14 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "create in a namespace that is not there is not found",
+    name: "create in a missing namespace is not found",
     async check({ client }) {
       const object = { metadata: { namespace: "virtkit-no-such", name: "a" } };
       await refused(client.create(configMaps, object), 404, "NotFound");
     },
   },
   {
-    name: "get of what is not there is not found",
+    name: "get of a missing object is not found",
     async check({ client, namespace }) {
       await refused(client.get(configMaps, { namespace, name: "none" }), 404, "NotFound");
     },
@@ -88,7 +88,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "update without a version overwrites, and of leases is refused",
+    name: "update without a version overwrites, except for leases, where it is refused",
     async check(context) {
       const { client } = context;
       await client.create(configMaps, named(context, "a", { data: { x: "1" } }));
@@ -109,13 +109,13 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "update of what is not there is not found",
+    name: "update of a missing object is not found",
     async check(context) {
       await refused(context.client.update(configMaps, named(context, "none")), 404, "NotFound");
     },
   },
   {
-    name: "a write that changes nothing makes no new version",
+    name: "a write that changes nothing creates no new version",
     async check(context) {
       const { client, namespace } = context;
       const made = await client.create(configMaps, named(context, "a", { data: { x: "1" } }));
@@ -131,7 +131,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a JSON patch is applied whole, or not at all where its test fails",
+    name: "a JSON patch is applied as a whole, or not at all if its test fails",
     async check(context) {
       const { client, namespace } = context;
       await client.create(configMaps, named(context, "a", { data: { x: "1" } }));
@@ -143,7 +143,9 @@ export const writeChecks: readonly ServerCheck[] = [
           { op: "add", path: "/metadata/labels", value: { "a/b": "c" } },
         ] as const;
       const stale = client.patch(configMaps, at, { type: "json", operations: operations("0") });
-      await refused(stale, 422, "Invalid");
+      const { status, reason, causes } = await refusal(stale);
+      // What is wrong with the object itself is told by field.
+      assert.deepEqual([status, reason, causes], [422, "Invalid", []]);
       const patched = await client.patch(configMaps, at, {
         type: "json",
         operations: operations("1"),
@@ -155,7 +157,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a JSON patch tests for absence with null, and cannot remove what is not there",
+    name: "a JSON patch tests for absence with null, and cannot remove a missing value",
     async check(context) {
       const { client, namespace } = context;
       await client.create(configMaps, named(context, "a"));
@@ -178,7 +180,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a merge patch merges objects, removes by null, and keeps to a version that it names",
+    name: "a merge patch merges objects, removes with null, and applies only to a version that it names",
     async check(context) {
       const { client, namespace } = context;
       const made = await client.create(
@@ -195,7 +197,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a patch of what is not there is not found",
+    name: "a patch of a missing object is not found",
     async check({ client, namespace }) {
       const patch = { type: "merge", body: {} } as const;
       await refused(client.patch(configMaps, { namespace, name: "none" }, patch), 404, "NotFound");
@@ -246,7 +248,7 @@ export const writeChecks: readonly ServerCheck[] = [
     },
   },
   {
-    name: "a Pod's spec cannot be changed, but for its image",
+    name: "a Pod's spec cannot be changed, except for its image",
     async check(context) {
       const { client, namespace } = context;
       const made = await client.create(pods, idlePod(context, "p"));

@@ -24,7 +24,7 @@ export const toyVmi = (name: string): VmiObject =>
     spec: { domain: { devices: {} }, terminationGracePeriodSeconds: 10 },
   }) as unknown as VmiObject;
 
-/** Makes a Pod for each VMI, and grants it once it is ready. Just enough for tests of the node's side. */
+/** Creates a Pod for each VMI, and grants it once it is ready. Just enough for tests of the node's side. */
 export const toyVmiController: ActorMain = async ({ client, clock, signal }) => {
   for (;;) {
     signal.throwIfAborted();

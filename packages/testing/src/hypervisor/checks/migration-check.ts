@@ -38,10 +38,14 @@ export interface MigrationCheckContext {
   readonly dirty: (isOn: boolean) => Promise<void>;
   /** Has the guest paused as by its user, or go on, wherever it is. */
   readonly pause: (isPaused: boolean) => Promise<void>;
-  /** Breaks the connections that carry memory. */
+  /** Breaks the connections that carry memory; new ones can be made. */
   readonly breakStream: () => Promise<void>;
-  /** Lets no more than 4 MiB of memory a second pass from now on, in post-copy too. */
-  readonly slowStream: () => void;
+  /** Breaks them, and lets no new ones be made; or lets them be made again. */
+  readonly blockStream: (isBlocked: boolean) => Promise<void>;
+  /** Lets no more than 4 MiB of memory a second pass from now on, in post-copy too; or all that can. */
+  readonly slowStream: (isSlow: boolean) => void;
+  /** Waits until the guest does something at the target, with the memory that it needs for that. */
+  readonly untilAlive: () => Promise<unknown>;
   /** The source's next message of that name takes effect at the target, and its answer never comes. */
   readonly loseReply: (message: "finish" | "release") => void;
   /** Looks again and again until something holds; throws after a long while. */
@@ -54,7 +58,7 @@ export interface MigrationCheck {
   readonly check: (context: MigrationCheckContext) => Promise<void>;
 }
 
-/** Bytes a second at which a copy takes long enough to do something meanwhile. */
+/** Bytes per second at which a copy takes long enough to do something meanwhile. */
 export const slowly: { readonly bandwidth: string } = { bandwidth: "4Mi" };
 
 const defaults: MigrationCheckOptions = {
@@ -105,7 +109,7 @@ export class CheckedMigration {
     return { ends, reports: this.reports };
   }
 
-  /** Nobody follows any more, and {@link follow} rejects: for a migration that has no end. */
+  /** Nobody follows any more, and {@link follow} rejects: for a check that has failed before the end. */
   stopFollowing(): void {
     this.#over.abort();
   }

@@ -27,7 +27,7 @@ export const notJudged: CopyJudgement = {
   verdict: { action: "go-on" },
 };
 
-/** What is known of a copy at one moment. Milliseconds since it began. */
+/** What is known about a copy at one moment. Milliseconds since it began. */
 export interface CopyMoment {
   readonly copy: CopyFigures;
   readonly elapsed: number;
@@ -84,7 +84,7 @@ function verdictOf(
     elapsed - known.improvedAt <= progressTimeout * 1000;
   const reason = isOutOfTime
     ? `not complete after ${seconds} of ${limit} seconds`
-    : `what remains has not become less for ${progressTimeout} seconds`;
+    : `the remaining data has not decreased for ${progressTimeout} seconds`;
   const mustEnd = isOutOfTime || !isConverging;
   if (mustEnd && options.allowWorkloadDisruption && mode === "PreCopy" && !isStill) {
     return { action: options.allowPostCopy ? "postcopy" : "pause", reason };

@@ -1,4 +1,4 @@
-/** How fast memory is sent, and how fast it is written to. Bytes a second. */
+/** How fast memory is sent, and how fast it is written to. Bytes per second. */
 export interface CopyRates {
   readonly bandwidth: number;
   readonly dirty: number;

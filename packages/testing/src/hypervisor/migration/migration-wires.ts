@@ -22,6 +22,8 @@ export interface WiredTarget {
   complete(): void;
   /** The stream broke, in post-copy. */
   breaks(): void;
+  /** Goes on with a post-copy whose stream broke, over a new one; answers when the last page has come. */
+  recover(migration: MigrationIdentity): Promise<void>;
 }
 
 /** A source as its target sees it. */
@@ -36,7 +38,7 @@ export type WireMessage = Exclude<keyof WiredTarget, "node" | "complete" | "brea
 /** Options of {@link MigrationWires}. */
 export interface MigrationWiresOptions {
   readonly clock: Clock;
-  /** Bytes a second that pass between two nodes. By default 1 GiB. */
+  /** Bytes per second that pass between two nodes. By default 1 GiB. */
   readonly bandwidth?: number;
   /** Whether two nodes cannot reach each other. By default they can. */
   readonly isCut?: (one: string, other: string) => boolean;
@@ -48,7 +50,7 @@ const way = 1;
 
 /** Connects launchers that move guests between them: carries their messages and memory. */
 export class MigrationWires {
-  /** Bytes a second that pass between two nodes. */
+  /** Bytes per second that pass between two nodes. */
   bandwidth: number;
   readonly #clock: Clock;
   readonly #isCut: (one: string, other: string) => boolean;
@@ -56,6 +58,7 @@ export class MigrationWires {
   readonly #sources = new Map<string, WiredSource>();
   readonly #lost: WireMessage[] = [];
   #breaks = 0;
+  #isBlocked = false;
   #down = false;
 
   constructor({ clock, bandwidth = 2 ** 30, isCut = () => false }: MigrationWiresOptions) {
@@ -67,6 +70,12 @@ export class MigrationWires {
   /** Breaks the connections that carry memory; new ones can be made. */
   breakStreams(): void {
     this.#breaks++;
+  }
+
+  /** Breaks them, and lets no new ones be made; or lets them be made again. */
+  blockStreams(isBlocked: boolean): void {
+    this.#isBlocked = isBlocked;
+    if (isBlocked) this.breakStreams();
   }
 
   /** Nothing passes any more, neither messages nor memory, until it is mended. */
@@ -88,6 +97,13 @@ export class MigrationWires {
     return this.#breaks;
   }
 
+  /** @internal Whether a connection that carries memory can be made from a source to its target. */
+  canStream(from: string, migrationUID: string): boolean {
+    const to = this.#targets.get(migrationUID)?.node;
+    if (to === undefined || this.#isBlocked) return false;
+    return !this.#down && !this.#isCut(from, to);
+  }
+
   /** @internal */
   listen(migrationUID: string, target: WiredTarget): void {
     this.#targets.set(migrationUID, target);
@@ -98,7 +114,7 @@ export class MigrationWires {
     this.#sources.set(migrationUID, source);
   }
 
-  /** @internal Bytes a second that pass now between a source and its target. */
+  /** @internal Bytes per second that pass now between a source and its target. */
   rate(from: string, migrationUID: string, limit: number): number {
     const to = this.#targets.get(migrationUID)?.node ?? "";
     if (this.#down || this.#isCut(from, to)) return 0;
@@ -110,7 +126,7 @@ export class MigrationWires {
     return this.#targets.get(migrationUID);
   }
 
-  /** @internal A message from the source to the target. Rejects where no answer comes in time. */
+  /** @internal A message from the source to the target. Rejects if no answer comes in time. */
   async toTarget<T>(
     message: WireMessage,
     from: string,

@@ -1,4 +1,4 @@
-import { type Clock, until } from "@virtkit/api/clock";
+import type { Clock } from "@virtkit/api/clock";
 import { type Decision, decodeGrant } from "@virtkit/api/grant";
 import type { MayRun } from "@virtkit/domain-manager";
 import type {
@@ -35,6 +35,9 @@ interface Part {
   readonly over: AbortController;
 }
 
+/** Milliseconds from what is told until those who follow it hear it. */
+const moment = 20;
+
 type FollowOptions = Parameters<MigrationVerbs["followMigration"]>[1];
 
 /**
@@ -47,6 +50,9 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
   #part: Part | undefined;
   /** Migrations that were aborted before they began. */
   readonly #never = new Set<string>();
+  /** Those who follow a migration and have heard all that was told. */
+  readonly #listeners = new Set<() => void>();
+  #waking = false;
 
   constructor(options: SimulatedMigrationsOptions) {
     this.#options = options;
@@ -57,16 +63,16 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     this.#assertVmi(request.vmi.metadata?.uid, "vmi.metadata.uid");
     const { migrationUID } = request.migration;
     if (this.#never.has(migrationUID)) {
-      const text = `the migration ${migrationUID} was aborted before it began; begin another one`;
+      const text = `the migration ${migrationUID} was aborted before it began; start another one`;
       throw migrationFailure("MIGRATION_REFUSED", text, "first-decision");
     }
     if (!guest.domain.isActive) {
       throw launcherFailure("LAUNCHER_FAILED", "the guest does not run", "vmi");
     }
     const part = this.#begin(request, "source");
-    const { notes } = part;
+    const { notes, over } = part;
     part.source = new SimulatedSource({
-      ...{ request, guest, notes, wires, node, clock },
+      ...{ request, guest, notes, wires, node, clock, over: over.signal },
       tell: (change) => this.#tell(part, change),
     });
     wires.answer(request.migration.migrationUID, part.source);
@@ -89,10 +95,37 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     { signal }: FollowOptions = {},
   ): Promise<MigrationReport> {
     const part = this.#need(migrationUID);
-    const news = (): MigrationReport | undefined =>
-      part.report.revision > after ? part.report : undefined;
-    const found = await until(news, { clock: this.#options.clock, interval: 20, signal });
-    return found ?? part.report;
+    while (part.report.revision <= after) await this.#nextNews(signal);
+    return part.report;
+  }
+
+  /** Resolves soon after something was told; rejects with the reason of the signal. */
+  async #nextNews(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const hear = (): void => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      };
+      const stop = (): void => {
+        this.#listeners.delete(hear);
+        reject(signal?.reason);
+      };
+      this.#listeners.add(hear);
+      signal?.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  /** What is told within a moment is heard at once. */
+  #wake(): void {
+    if (this.#waking || this.#listeners.size === 0) return;
+    this.#waking = true;
+    this.#options.clock.setTimeout(() => {
+      this.#waking = false;
+      const listeners = [...this.#listeners];
+      this.#listeners.clear();
+      for (const hear of listeners) hear();
+    }, moment);
   }
 
   async cancelMigration({
@@ -194,7 +227,11 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
   }
 
   #tell(part: Part, change: Partial<MigrationReport>): void {
-    part.report = { ...part.report, ...change, revision: part.report.revision + 1 };
+    const { why, ...known } = part.report;
+    // What was wrong with a post-copy that was recovered is over.
+    const before = why === undefined || change.outcome === "moved" ? known : { ...known, why };
+    part.report = { ...before, ...change, revision: part.report.revision + 1 };
+    this.#wake();
   }
 
   #need(migrationUID: string): Part {

@@ -16,7 +16,7 @@ import type { AgentNotes } from "./agent-notes.ts";
 import { type CopyVerdict, judgeCopy, notJudged } from "./judge-copy.ts";
 import { migrationFailure } from "./launcher-failure.ts";
 import { advanceCopy, type CopyFigures, downtimeOf, drainCopy, newCopy } from "./memory-copy.ts";
-import type { MigrationWires, WiredSource } from "./migration-wires.ts";
+import type { MigrationWires, WiredSource, WiredTarget } from "./migration-wires.ts";
 
 /** What a source works with. */
 export interface SourceParts {
@@ -27,10 +27,13 @@ export interface SourceParts {
   readonly node: string;
   readonly clock: Clock;
   readonly tell: (change: Partial<MigrationReport>) => void;
+  readonly over: AbortSignal;
 }
 
 /** Milliseconds between two looks at a copy. */
 const tick = 100;
+/** Milliseconds from a failed attempt to recover a post-copy to the next one: the first time, and at most. */
+const [firstPause, longestPause] = [1_000, 30_000];
 const defaultMemory = 256 * 2 ** 20;
 
 type Mode = "PreCopy" | "Paused" | "PostCopy";
@@ -69,7 +72,7 @@ export class SimulatedSource implements WiredSource {
     return this.#record;
   }
 
-  /** Decides that the source goes on. Throws where it is too late. */
+  /** Decides that the source goes on. Throws if it is too late. */
   abort(reason: string): void {
     this.#decide({ outcome: "aborted", ...this.#named, sourceRuns: false });
     this.#aborted ??= migrationFailure(
@@ -175,7 +178,7 @@ export class SimulatedSource implements WiredSource {
     return this.#parts.guest.domain.status.state !== "Running";
   }
 
-  /** Throws where the migration was aborted, its stream broke, or its guest ended. */
+  /** Throws if the migration was aborted, its stream broke, or its guest ended. */
   #check(breaks: number): void {
     const { guest, wires } = this.#parts;
     if (this.#aborted) throw this.#aborted;
@@ -243,13 +246,20 @@ export class SimulatedSource implements WiredSource {
 
   /** The target runs, and the rest follows. */
   async #completePostCopy(memory: GuestMemory): Promise<void> {
-    const { request, wires, guest, tell, clock } = this.#parts;
+    const { migration } = this.#parts.request;
+    await this.#sendRest("finish", (target) => target.finish(migration, memory, "postCopy"));
+    this.#leave();
+  }
+
+  async #sendRest(
+    message: "finish" | "recover",
+    act: (target: WiredTarget) => Promise<void>,
+  ): Promise<void> {
+    const { request, wires, guest, clock } = this.#parts;
     const { migration } = request;
     const { breaks } = wires;
     const target = wires.stream(migration.migrationUID);
-    const finishing = wires.toTarget("finish", this.node, migration, async (there) => {
-      await there.finish(migration, memory, "postCopy");
-    });
+    const finishing = wires.toTarget(message, this.node, migration, act);
     finishing.catch(() => {});
     while (this.#copy.remaining + this.#copy.dirtied >= 1) {
       await sleep(clock, tick);
@@ -263,6 +273,10 @@ export class SimulatedSource implements WiredSource {
     }
     target?.complete();
     await finishing;
+  }
+
+  #leave(): void {
+    const { guest, tell } = this.#parts;
     tell({ step: "finish.after" });
     tell({ step: "confirm.before" });
     guest.domain.end("Migrated");
@@ -270,11 +284,40 @@ export class SimulatedSource implements WiredSource {
     tell({ outcome: "moved", settled: "ended" });
   }
 
+  /** Goes on with a post-copy that broke, as soon as a stream can be made; nothing is destroyed before. */
+  async #recover(): Promise<void> {
+    const { tell, guest, clock, over } = this.#parts;
+    const why = "the memory is on both hosts: recover the post-copy";
+    tell({ why });
+    for (let pause = firstPause; guest.domain.isActive; pause = Math.min(2 * pause, longestPause)) {
+      try {
+        await this.#tryToRecover();
+        this.#leave();
+        return;
+      } catch (error) {
+        tell({ why: `${why}; the last attempt failed: ${(error as MigrationError).message}` });
+      }
+      await sleep(clock, pause, over);
+    }
+  }
+
+  async #tryToRecover(): Promise<void> {
+    const { request, wires, guest } = this.#parts;
+    const { migration } = request;
+    if (!wires.canStream(this.node, migration.migrationUID)) {
+      throw failed("source/perform", "no stream can be made to the target");
+    }
+    guest.domain.suspend("Postcopy");
+    await this.#sendRest("recover", (target) => target.recover(migration));
+  }
+
   async #failed(error: MigrationError): Promise<void> {
     const { tell } = this.#parts;
     const why = (this.#aborted ?? error).message;
     if (this.#record.outcome === "committed" && this.#mode === "PostCopy") {
       tell({ outcome: "broken", why });
+      // Its launcher has ended: nobody is left to recover it.
+      await this.#recover().catch(() => {});
       return;
     }
     if (this.#record.outcome === undefined) {

@@ -69,6 +69,16 @@ export class SimulatedTarget implements WiredTarget {
     if (how === "postCopy") void this.#conclude("postCopyComplete");
   }
 
+  async recover(migration: MigrationIdentity): Promise<void> {
+    this.#assertOpen(migration);
+    if (this.#kind !== "incomplete") {
+      const message = `the copy is ${this.#kind}: there is nothing to recover`;
+      throw migrationFailure("MIGRATION_REFUSED", message, "target/prepare");
+    }
+    await this.#runIncomplete();
+    void this.#conclude("postCopyComplete");
+  }
+
   async release(migration: MigrationIdentity): Promise<void> {
     assertSameMigration(this.#parts.request.migration, migration);
     this.#parts.tell({ step: "release.before" });
@@ -114,7 +124,7 @@ export class SimulatedTarget implements WiredTarget {
     this.#isIncomplete = false;
   }
 
-  /** Runs the copy and claims it; what fails is tried again by {@link #settleUntilDone}. */
+  /** Runs the copy and claims it; what fails is retried by {@link #settleUntilDone}. */
   async #conclude(how: NonNullable<MigrationReport["claims"]>): Promise<void> {
     const { notes, tell, request } = this.#parts;
     const { migrationUID } = request.migration;

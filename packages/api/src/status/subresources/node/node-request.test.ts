@@ -18,7 +18,7 @@ test("the path of every route leads back to it", () => {
   }
 });
 
-test("paths and queries are those of KubeVirt", () => {
+test("paths and queries equal KubeVirt's", () => {
   const request = { namespace: "ns", name: "vm.1", subresource: "vsock" } as const;
   expect(nodeRequestPath({ ...request, query: { port: "22", tls: "true" } })).toBe(
     `${base}/vsock?port=22&tls=true`,
@@ -36,18 +36,18 @@ test.each([
   ["another method", "POST", `${base}/pause`, 405],
   ["the method of a stream", "PUT", `${base}/console`, 405],
   ["a subresource that nodes do not answer", "GET", `${base}/portforward`, 404],
-  ["what an object inherits", "GET", `${base}/constructor`, 404],
-  ["a slash at the end", "PUT", `${base}/pause/`, 404],
+  ["a name that every object inherits", "GET", `${base}/constructor`, 404],
+  ["a trailing slash", "PUT", `${base}/pause/`, 404],
   ["an escaped slash", "PUT", `/v1/namespaces/a%2fb/virtualmachineinstances/vm/pause`, 404],
-  ["a way up", "PUT", `/v1/namespaces/../virtualmachineinstances/vm/pause`, 404],
+  ["a path with ..", "PUT", `/v1/namespaces/../virtualmachineinstances/vm/pause`, 404],
   ["another host", "PUT", `http://x${base}/pause`, 404],
   ["nothing", "GET", "", 404],
-  ["a path without an end", "GET", `${base}/${"x".repeat(3000)}`, 400],
+  ["an endless path", "GET", `${base}/${"x".repeat(3000)}`, 400],
 ])("%s is not routed", (_, method, target, code) => {
   expect(parseNodeRequest(method, target)).toMatchObject({ code });
 });
 
-test.each(["", "..", "a/b", "A", "a?b", "a b"])("no path is made of the name %j", (name) => {
+test.each(["", "..", "a/b", "A", "a?b", "a b"])("makes no path from the name %j", (name) => {
   const request = { namespace: "ns", name, subresource: "pause", query: {} } as const;
   expect(() => nodeRequestPath(request)).toThrow(
     expect.objectContaining({ code: "API_NAME_INVALID" }),

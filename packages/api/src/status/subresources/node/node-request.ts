@@ -10,20 +10,20 @@ export interface NodeRequest {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** A request that no route takes. */
+/** A request that matches no route. */
 export interface UnroutedRequest {
   readonly code: 400 | 404 | 405;
   readonly message: string;
 }
 
-/** No namespace and name of Kubernetes is longer, and no path of ours. */
+/** No namespace and name of Kubernetes is longer, and neither is any path of ours. */
 const maxTarget = 2048;
 const segment = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /**
  * The path, with its query, under which a node agent serves a subresource of a VMI.
  *
- * @throws ApiError `API_NAME_INVALID` where namespace or name is not one of Kubernetes.
+ * @throws ApiError `API_NAME_INVALID` if the namespace or name is not valid in Kubernetes.
  *
  * @example
  * nodeRequestPath({ namespace: "ns", name: "vm", subresource: "vsock", query: { port: "22", tls: "true" } });
@@ -33,7 +33,7 @@ export function nodeRequestPath({ namespace, name, subresource, query }: NodeReq
   for (const [path, value] of Object.entries({ namespace, name })) {
     if (segment.test(value)) continue;
     const shown = JSON.stringify(value.slice(0, 80));
-    throw new ApiError("API_NAME_INVALID", `${path} is ${shown}; give a name of Kubernetes`);
+    throw new ApiError("API_NAME_INVALID", `${path} is ${shown}; use a valid Kubernetes name`);
   }
   const path = `/v1/namespaces/${namespace}/virtualmachineinstances/${name}/${subresource}`;
   const parameters = Object.entries(query)
@@ -93,7 +93,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    // Not an escape: what it stands for is checked where it is used.
+    // Not an escape: its meaning is checked where it is used.
     return text;
   }
 }

@@ -3,7 +3,9 @@ import { kubevirtDomain } from "../../../names/well-known.ts";
 /** The port on which node agents serve the API server, with mutual TLS: KubeVirt's. */
 export const nodeAgentPort = 8186;
 
-/** The one WebSocket subprotocol of all streams, which `virtctl` asks for: the stream's bytes, in binary messages. */
+/**
+ * The WebSocket subprotocol of all streams, which `virtctl` requests: the stream's bytes, in binary messages.
+ */
 export const streamProtocol: string = `plain.${kubevirtDomain}`;
 
 /**
@@ -12,20 +14,20 @@ export const streamProtocol: string = `plain.${kubevirtDomain}`;
  */
 export const vmiUidHeader = "virtkit-vmi-uid";
 
-/** Bytes of a request's body that a node agent reads; more gets 413. */
+/** Bytes of a request's body that a node agent reads; larger bodies get 413. */
 export const maxNodeRequestBody: number = 64 * 1024;
 
-/** Bytes of one WebSocket message that either side sends at most; a longer one ends the stream. */
+/** Maximum length of a WebSocket message in bytes; a longer one ends the stream. */
 export const maxStreamMessage: number = 1024 * 1024;
 
 /** Milliseconds that a WebSocket handshake may take. */
 export const streamHandshakeTimeout = 10_000;
 
-/** How a node agent ends a stream: the code of the closing frame. A text says more. */
+/** How a node agent ends a stream: the code of the closing frame. A reason text says more. */
 export const streamCloseCodes = {
   /** The guest's end is closed: the guest has ended or moved. */
   ended: 1000,
-  /** The node agent is ending, or another client has taken the console over. */
+  /** The node agent is stopping, or another client has taken over the console. */
   goingAway: 1001,
   /** The peer broke the protocol. */
   protocol: 1002,
@@ -38,13 +40,13 @@ export const streamCloseCodes = {
 /** What the API server asks a node agent for. */
 export interface NodeRoute {
   readonly method: "GET" | "PUT";
-  /** Code of a request that was carried out; 101 where it becomes a stream. */
+  /** Status code of a successful request; 101 if it becomes a stream. */
   readonly success: 101 | 200 | 202;
   /** Parameters that the query may have. */
   readonly query?: readonly string[];
-  /** Whether the body is read; that of other requests is passed over. */
+  /** Whether the body is read; other bodies are ignored. */
   readonly body?: "json";
-  /** What the answer is, besides a plain text that says what failed. */
+  /** The type of the answer, apart from plain text that says what failed. */
   readonly answer?: "json" | "image";
   /** Milliseconds after which the API server may give up. The node agent answers before that. */
   readonly timeout: number;
@@ -74,7 +76,7 @@ export type NodeSubresource =
 
 const [quick, usual, freezing] = [10_000, 25_000, 65_000];
 
-/** Every route of a node agent, by subresource: methods, bodies and codes as KubeVirt's virt-handler has them. */
+/** Every route of a node agent, by subresource: methods, bodies and codes as in KubeVirt's virt-handler. */
 export const nodeRoutes: Readonly<Record<NodeSubresource, NodeRoute>> = {
   console: { method: "GET", success: 101, timeout: quick },
   vnc: { method: "GET", success: 101, query: ["preserveSession"], timeout: quick },

@@ -5,7 +5,7 @@ import { routeSubresource } from "./route.ts";
 const vmi = "/apis/subresources.kubevirt.io/v1/namespaces/ns/virtualmachineinstances/vm";
 const headers = { "x-remote-user": ["alice"], "x-remote-group": ["devs"] };
 
-test("a review is on the whole of the path, whatever follows the name", () => {
+test("a review covers the whole path, whatever follows the name", () => {
   for (const rest of ["vnc", "vnc/screenshot", "sev/fetchcertchain", "evacuate/cancel"]) {
     expect(accessQuestion({ method: "GET", path: `${vmi}/${rest}`, headers })).toMatchObject({
       kind: "review",
@@ -24,7 +24,7 @@ test("a review is on the whole of the path, whatever follows the name", () => {
   }
 });
 
-test("whatever is routed is asked for under the same name, so that nothing gets by", () => {
+test("whatever is routed is reviewed under the same name, so that nothing slips through", () => {
   for (const rest of ["console", "console/", "console/x", "portforward/1", "vnc%2fscreenshot"]) {
     const path = `${vmi}/${rest}`;
     const routed = routeSubresource("GET", path);
@@ -36,7 +36,7 @@ test("whatever is routed is asked for under the same name, so that nothing gets 
   }
 });
 
-test("the uid and what else is known of the user go along, with unescaped keys", () => {
+test("passes on the uid and the extra fields of the user, with unescaped keys", () => {
   const more = { "X-Remote-Uid": ["u1"], "X-Remote-Extra-Acme.com%2fScope": ["a", "b"] };
   const question = accessQuestion({
     method: "PUT",
@@ -50,16 +50,16 @@ test.each([
   ["no user", { "x-remote-group": ["devs"] }, "PUT", `${vmi}/pause`],
   ["an empty user", { ...headers, "x-remote-user": [""] }, "PUT", `${vmi}/pause`],
   ["no groups", { "x-remote-user": ["alice"] }, "PUT", `${vmi}/pause`],
-  ["another group of the API", headers, "PUT", vmi.replace("subresources.", "evil.")],
-  ["a method that nobody knows", headers, "BREW", `${vmi}/pause`],
-  ["what an object inherits", headers, "constructor", `${vmi}/pause`],
+  ["another API group", headers, "PUT", vmi.replace("subresources.", "evil.")],
+  ["an unknown method", headers, "BREW", `${vmi}/pause`],
+  ["a name that every object inherits", headers, "constructor", `${vmi}/pause`],
   ["an object without a verb", headers, "PUT", vmi],
   ["an unknown path", headers, "GET", "/metrics"],
-])("%s is denied", (_, given, method, path) => {
+])("denies %s", (_, given, method, path) => {
   expect(accessQuestion({ method, path, headers: given })).toMatchObject({ kind: "denied" });
 });
 
-test("a header that the front proxy does not use names nobody", () => {
+test("ignores a header that the front proxy does not use", () => {
   const identity = { user: ["X-Proxy-User"], uid: [], group: ["X-Proxy-Group"], extraPrefix: [] };
   const question = accessQuestion({ method: "PUT", path: `${vmi}/pause`, headers }, identity);
   expect(question).toMatchObject({ kind: "denied" });

@@ -3,7 +3,7 @@ import { subresourceVersions } from "./route.ts";
 
 /** The headers in which a front proxy names the user; the API server's ConfigMap lists them. */
 export interface IdentityHeaders {
-  /** The first that a request has counts. */
+  /** The first header that a request has counts. */
   readonly user: readonly string[];
   readonly uid: readonly string[];
   readonly group: readonly string[];
@@ -40,21 +40,21 @@ export interface AccessRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** By names in any case, each with all its values. */
+  /** By name in any case, each with all its values. */
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
 }
 
 /** Whether a request needs permission, and the access review that decides. */
 export type AccessQuestion =
-  /** Anybody may ask: it says only what this server serves. */
+  /** Open to everybody: it only describes this server. */
   | { readonly kind: "open" }
   | { readonly kind: "review"; readonly spec: AccessReviewSpec }
   | { readonly kind: "denied"; readonly why: string };
 
 /**
  * The access review that is needed before a request is carried out. It asks for exactly what the path names;
- * anything unknown is denied. The identity headers count only on a connection from the front proxy: the caller must
- * check that for every request that is not open.
+ * anything unknown is denied. The identity headers count only on a connection from the front proxy: the caller
+ * must check that for every request that is not open.
  */
 export function accessQuestion(
   { method, path, headers }: AccessRequest,
@@ -68,7 +68,7 @@ export function accessQuestion(
   const groups = firstOf(found, identity.group);
   if (!groups) return denied("no header names the groups of the user");
   const verb = verbs[method];
-  if (!verb) return denied(`the method ${method.slice(0, 20)} is not known`);
+  if (!verb) return denied(`the method ${method.slice(0, 20)} is unknown`);
   const attributes = attributesOf(path, subresources);
   if (!attributes) return denied("the path is not one of this server");
   const extra = extraOf(found, identity.extraPrefix);
@@ -101,13 +101,13 @@ const verbs: Readonly<Record<string, string | undefined>> = Object.assign(Object
   DELETE: "delete",
 });
 
-/** Where no object is named, reading and deleting mean all of them. */
+/** If no object is named, reading and deleting mean all of them. */
 const pluralVerbs: Readonly<Record<string, string | undefined>> = {
   get: "list",
   delete: "deletecollection",
 };
 
-/** Discovery, schemas, version and health: what every client may know. */
+/** Discovery, schemas, version and health, which every client may read. */
 export function isOpenPath(path: string, group: string): boolean {
   const root = `/apis/${group}`;
   if (["/", "/apis", root, "/openapi/v2", "/openapi/v3", "/healthz"].includes(path)) return true;
@@ -134,7 +134,8 @@ function attributesOf(path: string, ours: string): Attributes | undefined {
   if (resource === "expand-vm-spec" && name === undefined) return { ...base, resource };
   if (resource !== "virtualmachines" && resource !== "virtualmachineinstances") return undefined;
   if (!name || rest.length === 0) return undefined;
-  // Port and protocol are parameters; all else is the whole of the rest, so that nothing is cut off.
+  // Port and protocol are parameters; everything else is the whole rest of the path, so that nothing is cut
+  // off.
   const subresource = rest[0] === "portforward" ? "portforward" : rest.join("/");
   return { ...base, resource, subresource, name };
 }
@@ -171,7 +172,7 @@ function extraOf(
   return Object.fromEntries(extra);
 }
 
-/** A key that is not escaped well is taken as it is, as API servers do. */
+/** A malformed escape in a key is kept as it is, as API servers do. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);

@@ -8,8 +8,8 @@ import type { SubresourceContext, SubresourceRequest } from "./subresource-reque
 import { vmiOf } from "./vmi-of.ts";
 
 /**
- * `evacuate/cancel`: the VMI need not leave its node any more. Refused while the node's taint would have it evacuated
- * again. Where a name is given it must be that of the node which it leaves; `virtctl` gives none.
+ * `evacuate/cancel`: the VMI need not leave its node any more. Refused while the node's taint would evacuate it
+ * again. If a name is given, it must be that of the node to leave; `virtctl` gives none.
  */
 export async function planEvacuateCancel(
   request: SubresourceRequest,
@@ -53,7 +53,7 @@ async function drainFault(
   );
   return isTainted
     ? badRequest(
-        `node ${quote(name)} has the taint ${quote(key)}, which evacuates; remove it first`,
+        `node ${quote(name)} has the taint ${quote(key)}, which evacuates VMIs; remove it first`,
       )
     : undefined;
 }

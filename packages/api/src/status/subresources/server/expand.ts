@@ -21,7 +21,7 @@ export async function planExpandSpec(
   return expanded(vm, context, (why) => conflict("virtualmachine", name, why));
 }
 
-/** `expand-vm-spec`: the same of a VM that is sent, and need not exist. */
+/** `expand-vm-spec`: the same for a VM in the request, which need not exist. */
 export async function planExpandVmSpec(
   { namespace, body }: SubresourceRequest,
   context: SubresourceContext,

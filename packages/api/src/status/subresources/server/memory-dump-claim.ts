@@ -4,14 +4,14 @@ import { conflict, internalError, type Refusal } from "../outcome.ts";
 import { nameOf } from "../state-change.ts";
 
 const mebibyte = 1024 * 1024;
-/** What a dump has besides the guest's memory. */
+/** The size of a dump in addition to the guest's memory. */
 const dumpOverhead = 100 * mebibyte;
-/** The part of a file system that CDI does not count on, where it does not say. */
+/** CDI's default for the part of a file system that it does not use. */
 const defaultOverhead = "0.055";
 
 /**
- * Why a claim cannot take the dump of a guest. The size counts the memory that the VMI requests of its node, as
- * KubeVirt has it.
+ * Why a claim cannot take the dump of a guest. The size counts the memory that the VMI requests, as in
+ * KubeVirt.
  */
 export function memoryDumpClaimFault(
   vmi: unknown,
@@ -25,7 +25,7 @@ export function memoryDumpClaimFault(
   }
   const modes = at(claim, "spec", "accessModes");
   if (Array.isArray(modes) && modes.length > 0 && modes.every((mode) => mode === "ReadOnlyMany")) {
-    return refuse("it can only be read");
+    return refuse("it is read-only");
   }
   const overhead = overheadOf(claim, cdiConfig);
   if (!Number.isFinite(overhead)) {
@@ -36,7 +36,7 @@ export function memoryDumpClaimFault(
   const needed = Math.ceil(((memory + dumpOverhead) * (1 + overhead)) / mebibyte) * mebibyte;
   // KubeVirt counts the claim in thousands of bytes, rounded up.
   return Math.ceil(size / 1000) * 1000 < needed
-    ? refuse(`it has ${size} bytes; the dump needs ${needed}`)
+    ? refuse(`it has ${size} bytes, but the dump needs ${needed}`)
     : undefined;
 }
 

@@ -5,7 +5,7 @@ import { readOptions } from "./read-options.ts";
 import type { SubresourcePlan } from "./subresource-plan.ts";
 import type { SubresourceContext, SubresourceRequest } from "./subresource-request.ts";
 
-/** `memorydump`: the claim must exist, be a file system that can be written to, and be large enough. */
+/** `memorydump`: the claim must exist, be a writable file system, and be large enough. */
 export async function planMemoryDumpVerb(
   { namespace, name, body }: SubresourceRequest,
   { lookup, config, parse }: SubresourceContext,

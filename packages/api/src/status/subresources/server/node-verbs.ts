@@ -10,7 +10,7 @@ import { type OptionType, readOptions } from "./read-options.ts";
 import type { SubresourcePlan } from "./subresource-plan.ts";
 import type { SubresourceContext, SubresourceRequest } from "./subresource-request.ts";
 
-/** Verbs whose body is for this server; that of the others goes to the node as it came. */
+/** Verbs whose body is for this server; other bodies are passed to the node unchanged. */
 const ownOptions: Readonly<Partial<Record<NodeSubresource, Readonly<Record<string, OptionType>>>>> =
   {
     pause: { dryRun: "list" },
@@ -35,7 +35,9 @@ export async function planNodeVerb(
   const node = text(at(vmi, "status", "nodeName"));
   const address = await lookup.nodeAgent(node);
   if (address === undefined) {
-    return badRequest(`no agent is ready on node ${quote(node)}; look at the Pods of the agents`);
+    return badRequest(
+      `no agent is ready on node ${quote(node)}; check the Pods of the node agents`,
+    );
   }
   if (isSet(dryRun(read.options).dryRun)) return { kind: "answer", code: 200 };
   return {
@@ -49,15 +51,15 @@ export async function planNodeVerb(
   };
 }
 
-/** Before a VMI is on a node, and after it has ended, nobody can be asked. */
+/** Nobody can be asked before a VMI is on a node, or after it has ended. */
 function withoutNode(vmi: VirtualMachineInstance): Refusal | undefined {
   const phase = phaseOf(vmi);
   return phase === "Running" || phase === "Scheduled"
     ? undefined
-    : badRequest(`its phase is ${quote(phase)}; no node can be asked unless it is Running`);
+    : badRequest(`its phase is ${quote(phase)}; its node can only be asked while it is Running`);
 }
 
-/** Texts that Go reads as true, which is what clients were written for. */
+/** Strings that Go reads as true, because clients were written for Go. */
 const trueTexts = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 
 function queryOf(

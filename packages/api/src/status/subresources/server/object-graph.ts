@@ -8,7 +8,7 @@ import { readOptions } from "./read-options.ts";
 import type { SubresourcePlan } from "./subresource-plan.ts";
 import type { SubresourceContext, SubresourceRequest } from "./subresource-request.ts";
 
-/** An object that a VM or a VMI depends on, with what that depends on. */
+/** An object that a VM or a VMI depends on, with its own dependencies. */
 export interface ObjectGraphNode {
   readonly objectReference: {
     readonly apiGroup: string;
@@ -51,7 +51,7 @@ const kinds = {
   },
 } as const satisfies Readonly<Record<string, Kind>>;
 
-/** The label of the claims in which a guest's TPM and firmware keep their state. */
+/** The label of the claims with the state of a guest's TPM and firmware. */
 const stateClaimLabel = "persistent-state-for";
 
 /** `objectgraph`: what a VM or a VMI depends on, for backups and for people. */
@@ -227,7 +227,7 @@ function created(object: unknown): string {
   return text(at(object, "metadata", "creationTimestamp"));
 }
 
-/** Whether the guest has a TPM or firmware that remembers. */
+/** Whether the guest has a TPM or firmware with persistent state. */
 function keepsState(spec: unknown): boolean {
   return (
     at(spec, "domain", "devices", "tpm", "persistent") === true ||

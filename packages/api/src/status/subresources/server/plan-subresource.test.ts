@@ -50,7 +50,7 @@ async function plan(
   return planSubresource(request, { config: clusterConfig({}), lookup: lookup(parts) });
 }
 
-test("a call of the node names the VMI that was read, by its UID", async () => {
+test("a call to the node names the VMI that was read, by UID", async () => {
   expect(await plan("PUT", "virtualmachineinstances/vm/pause", { body: "{}" })).toEqual({
     kind: "node",
     node: "n1",
@@ -62,14 +62,14 @@ test("a call of the node names the VMI that was read, by its UID", async () => {
   });
 });
 
-test("a stream that nobody wants to upgrade does not reach the node", async () => {
+test("a stream without an upgrade does not reach the node", async () => {
   const refused = await plan("GET", "virtualmachineinstances/vm/console");
   expect(refused).toMatchObject({ kind: "refused", code: 400 });
   const upgraded = await plan("GET", "virtualmachineinstances/vm/console", { upgrade: true });
   expect(upgraded).toMatchObject({ kind: "node", request: { subresource: "console" } });
 });
 
-test("a VM's guest is dialed only where the VMI is the VM's own", async () => {
+test("dials a VM's guest only if the VMI belongs to the VM", async () => {
   const forward = "virtualmachines/vm/portforward/22";
   expect(await plan("GET", forward, { upgrade: true })).toEqual({
     kind: "dial",
@@ -92,7 +92,7 @@ test.each(["0", "65536", "22x", "-1", "1e3"])("%s is not a port", async (port) =
   expect(await plan("GET", rest, { upgrade: true })).toMatchObject({ code: 400 });
 });
 
-test("a forced restart takes the VMI's grace period back where it fails", async () => {
+test("a failed forced restart restores the VMI's grace period", async () => {
   const planned = await plan("PUT", "virtualmachines/vm/restart", {
     body: '{"gracePeriodSeconds":0}',
   });
@@ -108,12 +108,12 @@ test("a forced restart takes the VMI's grace period back where it fails", async 
   });
 });
 
-test("a migration that is only tried is only tried", async () => {
+test("a dry run of a migration stays a dry run", async () => {
   const planned = await plan("PUT", "virtualmachines/vm/migrate", { body: '{"dryRun":["All"]}' });
   expect(planned).toMatchObject({ writes: [{ kind: "create", dryRun: true }] });
 });
 
-test("what virtctl sends to cancel an evacuation takes back the one there is", async () => {
+test("virtctl's request cancels the evacuation in progress", async () => {
   const leaving = { ...vmi, status: { ...vmi.status, evacuationNodeName: "n1" } };
   const planned = await plan(
     "PUT",
@@ -124,7 +124,7 @@ test("what virtctl sends to cancel an evacuation takes back the one there is", a
   expect(planned).toMatchObject({ writes: [{ patch: [{ op: "test", value: "n1" }, {}] }] });
 });
 
-test("a read that fails is for the caller to tell of", async () => {
+test("passes a failed read on to the caller", async () => {
   const failing = plan(
     "PUT",
     "virtualmachineinstances/vm/pause",

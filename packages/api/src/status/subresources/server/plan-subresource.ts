@@ -25,7 +25,7 @@ export async function planSubresource(
   const media = mediaFault(request);
   if (media) return media;
   if (route.isStream && !request.upgrade) {
-    return badRequest("this is a stream; ask for an upgrade to a WebSocket");
+    return badRequest("this is a stream; request an upgrade to a WebSocket");
   }
   switch (route.subresource) {
     case "":
@@ -59,7 +59,7 @@ export async function planSubresource(
   }
 }
 
-/** Only where a body is a whole object must it say what it is; `virtctl` does not say it of options. */
+/** Only a body that is a whole object must have a content type; `virtctl` sends none with options. */
 function mediaFault({ route, contentType }: SubresourceRequest): Refusal | undefined {
   if (!route.asksForJson || (route.method === "GET" && contentType === undefined)) return undefined;
   const type = (contentType ?? "").split(";")[0]?.trim().toLowerCase();

@@ -18,7 +18,7 @@ export async function planPortForward(
   if (obstacle) return obstacle;
   const [port = "", protocol = "tcp"] = request.parameters;
   if (!/^[1-9][0-9]{0,4}$/.test(port) || Number(port) > 65_535) {
-    return badRequest(`the port is ${JSON.stringify(port.slice(0, 20))}; give one of 1 to 65535`);
+    return badRequest(`the port is ${JSON.stringify(port.slice(0, 20))}; use 1 to 65535`);
   }
   if (protocol !== "tcp" && protocol !== "udp") {
     return badRequest(`the protocol is ${JSON.stringify(protocol.slice(0, 20))}; use tcp or udp`);

@@ -3,12 +3,12 @@ import { readOptions } from "./read-options.ts";
 
 const fields = { paused: "boolean", gracePeriod: "whole number", dryRun: "list" } as const;
 
-test("an empty body says nothing, and null in a field says nothing of it", () => {
+test("an empty body sets nothing, and neither does null in a field", () => {
   expect(readOptions("", fields, undefined)).toEqual({ options: {} });
   expect(readOptions('{"paused":null}', fields, undefined)).toEqual({ options: { paused: null } });
 });
 
-test("what is not JSON is read by the parser that is given", () => {
+test("reads other formats with the given parser", () => {
   const parse = (text: string): unknown => ({ paused: text === "paused: true" });
   expect(readOptions("paused: true", fields, parse)).toEqual({ options: { paused: true } });
   expect(readOptions("paused: true", fields, undefined)).toMatchObject({ code: 400 });

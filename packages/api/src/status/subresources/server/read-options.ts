@@ -6,8 +6,8 @@ import { badRequest, type Refusal } from "../outcome.ts";
 export type OptionType = "boolean" | "whole number" | "string" | "list" | "object";
 
 /**
- * The options in a body: JSON, or what `parse` makes of it. An empty body says nothing. Fields that are not in the
- * table are passed over; one of another type is refused.
+ * The options in a body: JSON, or the result of `parse`. An empty body sets nothing. Unknown fields are
+ * ignored; one of another type is refused.
  */
 export function readOptions(
   body: string,
@@ -21,11 +21,11 @@ export function readOptions(
   } catch (error) {
     return badRequest(`the body cannot be read: ${(error as Error).message.slice(0, 200)}`);
   }
-  if (!isObject(value)) return badRequest(`the body is a ${nameOf(value)}; give an object`);
+  if (!isObject(value)) return badRequest(`the body is a ${nameOf(value)}; send an object`);
   for (const [field, type] of Object.entries(fields)) {
     const found = Object.hasOwn(value, field) ? value[field] : undefined;
     if (!isSet(found) || hasType(found, type)) continue;
-    return badRequest(`${field} of the body is a ${nameOf(found)}; give a ${type}`);
+    return badRequest(`${field} of the body is a ${nameOf(found)}; use a ${type}`);
   }
   return { options: value };
 }

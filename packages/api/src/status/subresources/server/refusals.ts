@@ -5,17 +5,17 @@ import { nameOf } from "../state-change.ts";
 
 /** How a write failed. */
 export interface WriteFailure {
-  readonly kind: /** A test of the patch: somebody else was faster. */
+  readonly kind: /** A test of the patch failed: somebody else has changed the object. */
     | "test-failed"
-    /** The API server, or a webhook, does not take the object. */
+    /** The API server, or a webhook, refuses the object. */
     | "invalid"
     | "other";
   readonly message: string;
-  /** The object that the API server names, where it is not the one that was written. */
+  /** The object that the API server names, if it is not the one that was written. */
   readonly details?: Refusal["details"];
 }
 
-/** What a client is told of a write that failed. What the object or the request is the reason for is not a 500. */
+/** The answer for a write that failed. If the object or the request is the reason, it is not a 500. */
 export function writeRefusal(write: Write, failure: WriteFailure): Refusal {
   const { kind, message } = failure;
   const name = "name" in write ? write.name : nameOf(write.object);
@@ -33,7 +33,7 @@ export function writeRefusal(write: Write, failure: WriteFailure): Refusal {
   }
 }
 
-/** What a client is told where the VMI's node refuses; its text is bounded, and shown. */
+/** The answer if the VMI's node refuses; its text is shown, with bounded length. */
 export function nodeRefusal({ name }: NodeRequest, code: number, said: string): Refusal {
   const words = said.trim().slice(0, 1000) || `it answered ${code}`;
   switch (code) {

@@ -26,17 +26,17 @@ test("what follows portforward is port and protocol", () => {
 
 test.each([
   ["another method", "POST", `${vm}/start`, 405],
-  ["a slash at the end", "PUT", `${vm}/start/`, 404],
+  ["a trailing slash", "PUT", `${vm}/start/`, 404],
   ["two slashes", "PUT", `${root}//virtualmachines/vm/start`, 404],
-  ["an escape", "PUT", `${root}/virtualmachines/v%6d/start`, 404],
-  ["a way up", "PUT", `${root}/virtualmachines/../start`, 404],
+  ["an escaped character", "PUT", `${root}/virtualmachines/v%6d/start`, 404],
+  ["a path with ..", "PUT", `${root}/virtualmachines/../start`, 404],
   ["another group", "PUT", vm.replace("subresources.", "evil."), 404],
   ["another version", "PUT", `${vm}/start`.replace("/v1/", "/v2/"), 404],
-  ["a verb of the other resource", "PUT", `${vm}/pause`, 404],
-  ["what an object inherits", "GET", `${vm}/constructor`, 404],
+  ["a verb of another resource", "PUT", `${vm}/pause`, 404],
+  ["a name that every object inherits", "GET", `${vm}/constructor`, 404],
   ["port forwarding without a port", "GET", `${vm}/portforward`, 404],
-  ["port forwarding with more", "GET", `${vm}/portforward/22/tcp/x`, 404],
-  ["a verb with more", "PUT", `${vm}/start/now`, 404],
+  ["port forwarding with an extra part", "GET", `${vm}/portforward/22/tcp/x`, 404],
+  ["a verb with an extra part", "PUT", `${vm}/start/now`, 404],
   ["nothing", "GET", "", 404],
 ])("%s is not routed", (_, method, path, code) => {
   expect(routeSubresource(method, path)).toMatchObject({ code });

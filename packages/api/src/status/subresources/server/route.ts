@@ -1,9 +1,9 @@
 import { type Names, names } from "../../../names/index.ts";
 
-/** The resources that have subresources, and the one that is a verb by itself. */
+/** The resources with subresources, and the one that is itself a verb. */
 export type SubresourceParent = "virtualmachines" | "virtualmachineinstances" | "expand-vm-spec";
 
-/** One way to ask: what the path names, and how. */
+/** One route: what the path names, and the method. */
 export interface SubresourceRoute {
   readonly resource: SubresourceParent;
   /** As in a role: `vnc/screenshot`. Empty for `expand-vm-spec`. */
@@ -11,7 +11,7 @@ export interface SubresourceRoute {
   readonly method: "GET" | "PUT";
   /** Whether the request becomes a WebSocket. */
   readonly isStream: boolean;
-  /** Whether a body must say that it is JSON. */
+  /** Whether a body must be declared as JSON. */
   readonly asksForJson: boolean;
 }
 
@@ -84,29 +84,29 @@ export const subresourceRoutes: readonly SubresourceRoute[] = Object.entries(tab
     })),
 );
 
-/** A request that a route takes. */
+/** A request that matches a route. */
 export interface RoutedRequest {
   readonly route: SubresourceRoute;
   readonly version: SubresourceVersion;
   readonly namespace: string;
   /** Empty for `expand-vm-spec`. */
   readonly name: string;
-  /** What follows `portforward`: the port, and the protocol where it is given. */
+  /** What follows `portforward`: the port, and the protocol if given. */
   readonly parameters: readonly string[];
 }
 
-/** Why no route takes a request. */
+/** Why no route matches a request. */
 export interface UnroutedSubresource {
   readonly code: 404 | 405;
   readonly message: string;
 }
 
-/** What a namespace or a name of Kubernetes consists of. Nothing in it needs to be escaped. */
+/** The characters of a Kubernetes namespace or name. None of them needs escaping. */
 const segment = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /**
- * The route of a request, by its path without the query. The path must be exactly one of ours: an escape, an empty
- * part or a slash at its end is not. Never throws.
+ * The route of a request, by its path without the query. The path must match exactly: an escape, an empty part
+ * or a trailing slash does not. Never throws.
  *
  * @example
  * routeSubresource("PUT", "/apis/subresources.kubevirt.io/v1/namespaces/ns/virtualmachines/vm/start");

@@ -15,8 +15,8 @@ export async function planSevSession(
   if ("kind" in read) return read;
   const session = text(read.options["session"]);
   const dhCert = text(read.options["dhCert"]);
-  if (!session) return badRequest("session is missing: give the session of the guest's owner");
-  if (!dhCert) return badRequest("dhCert is missing: give the certificate of the guest's owner");
+  if (!session) return badRequest("session is missing; send the session of the guest's owner");
+  if (!dhCert) return badRequest("dhCert is missing; send the certificate of the guest's owner");
   const vmi = await lookup.virtualMachineInstance(namespace, name);
   if (!vmi) return notFound("virtualmachineinstance", name);
   const obstacle = vmiSubresourceObstacle("sev/setupsession", { vmi });

@@ -2,7 +2,7 @@ import type { Write } from "../../plan.ts";
 import type { NodeRequest } from "../node/index.ts";
 import type { Refusal } from "../outcome.ts";
 
-/** What a request to a subresource comes to. Nothing of it has happened yet. */
+/** What a request to a subresource requires. Nothing has happened yet. */
 export type SubresourcePlan =
   | Refusal
   | PlannedWrites
@@ -10,12 +10,12 @@ export type SubresourcePlan =
   | PlannedDial
   | PlannedAnswer;
 
-/** Writes to the API server, in order; the code is for when all have succeeded. */
+/** Writes to the API server, in order; the code applies when all have succeeded. */
 export interface PlannedWrites {
   readonly kind: "writes";
   readonly code: 200 | 202;
   readonly writes: readonly Write[];
-  /** What takes the first write back where a later one fails. */
+  /** What undoes the first write if a later one fails. */
   readonly undo?: Write;
 }
 
@@ -24,10 +24,10 @@ export interface PlannedNodeCall {
   readonly kind: "node";
   readonly node: string;
   readonly address: string;
-  /** The VMI that was read: another of the same name is not meant. */
+  /** The VMI that was read: another one of the same name is refused. */
   readonly vmiUid: string;
   readonly request: NodeRequest;
-  /** Passed on as it came. */
+  /** Passed on unchanged. */
   readonly body: string;
   readonly code: 200 | 202;
 }
@@ -40,7 +40,7 @@ export interface PlannedDial {
   readonly port: number;
 }
 
-/** An answer that is at hand. */
+/** An immediate answer. */
 export interface PlannedAnswer {
   readonly kind: "answer";
   readonly code: 200;

@@ -5,10 +5,10 @@ import type { SubresourceLookup } from "./subresource-lookup.ts";
 /** A request that was routed and allowed. */
 export interface SubresourceRequest extends RoutedRequest {
   readonly query: Readonly<Record<string, string>>;
-  /** The body as text; empty where there is none. */
+  /** The body as text; empty if there is none. */
   readonly body: string;
   readonly contentType?: string | undefined;
-  /** Whether the client asks for a WebSocket. */
+  /** Whether the client requests a WebSocket. */
   readonly upgrade: boolean;
 }
 
@@ -16,6 +16,6 @@ export interface SubresourceRequest extends RoutedRequest {
 export interface SubresourceContext {
   readonly config: ClusterConfig;
   readonly lookup: SubresourceLookup;
-  /** Reads a body that is not JSON; KubeVirt takes YAML too. By default it must be JSON. */
+  /** Parses a body that is not JSON; KubeVirt also accepts YAML. By default it must be JSON. */
   readonly parse?: ((text: string) => unknown) | undefined;
 }

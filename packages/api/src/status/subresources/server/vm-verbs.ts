@@ -43,7 +43,10 @@ export const vmVerbs: Readonly<Record<"start" | "stop" | "restart" | "migrate", 
   migrate: { fields: { addedNodeSelector: "object", dryRun: "list" }, plan: planMigrate },
 };
 
-/** Plans one of {@link vmVerbs}. `start` looks at the VM first and at the body then; the others the other way round. */
+/**
+ * Plans one of {@link vmVerbs}. `start` checks the VM first and then the body; the others do it the other way
+ * round.
+ */
 export async function planVmVerb(
   verb: keyof typeof vmVerbs,
   { namespace, name, body }: SubresourceRequest,
@@ -64,7 +67,7 @@ export async function planVmVerb(
   return { kind: "writes", code: 202, writes: outcome.writes, ...(undo ? { undo } : {}) };
 }
 
-/** A restart that was not asked for after all must not leave a VMI that is killed at its end. */
+/** A restart that failed must not leave a VMI that would be killed at its end. */
 function undoGracePeriod(vmi: Vmi, [first, second]: readonly Write[]): Write | undefined {
   if (first?.kind !== "patch" || !second) return undefined;
   const path = "/spec/terminationGracePeriodSeconds";

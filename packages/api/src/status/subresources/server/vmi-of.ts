@@ -3,7 +3,7 @@ import { at, objects } from "../../../shape.ts";
 import { conflict, notFound, type Refusal } from "../outcome.ts";
 import type { SubresourceContext, SubresourceRequest } from "./subresource-request.ts";
 
-/** The VMI that a request is for: that of the name, or the one that the VM of the name has made. */
+/** The VMI that a request is for: the one of the name, or that of the VM of the name. */
 export async function vmiOf(
   { route, namespace, name }: SubresourceRequest,
   { lookup }: SubresourceContext,
@@ -19,7 +19,7 @@ export async function vmiOf(
   const vmi = await lookup.virtualMachineInstance(namespace, name);
   if (!vmi) return notFound("virtualmachineinstance", name);
   if (vm && !isOwned(vmi, at(vm, "metadata", "uid"))) {
-    return conflict("virtualmachine", name, "the VMI of its name belongs to somebody else");
+    return conflict("virtualmachine", name, "the VMI of its name has another owner");
   }
   return { vmi };
 }

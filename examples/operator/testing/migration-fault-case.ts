@@ -1,0 +1,133 @@
+import { until } from "@virtkit/api/clock";
+import type { Count } from "./guest-counter.ts";
+import type { GuestWatch } from "./guest-watch.ts";
+import { breakPart, type MigrationFault } from "./migration-fault.ts";
+import { type FaultPhase, holdAt, isReached, type MovingScene } from "./migration-hold.ts";
+import type { MovingVm } from "./moving-vm.ts";
+import { isWhole } from "./node-components.ts";
+import { qemusOfGuest } from "./qemu-of-guest.ts";
+
+/** Where the guest is once everything has settled. `cold`: its memory was lost, and it was restarted. */
+export type MigrationFaultOutcome = "stays" | "moves" | "cold";
+
+/** Reports what a case is doing now, so that people know why it did not end. */
+export type Step = (what: string) => void;
+
+/** Milliseconds that each wait may take; on an idle host, everything takes a tenth of it. */
+const patience = { interval: 200, timeout: 120_000 };
+
+/** Waits for a condition; an error means that it does not hold yet. */
+async function eventually(isTrue: () => Promise<boolean>): Promise<void> {
+  let why: unknown;
+  const look = async (): Promise<boolean> => {
+    try {
+      why = undefined;
+      return await isTrue();
+    } catch (error) {
+      why = error;
+      return false;
+    }
+  };
+  if (await until(look, patience)) return;
+  throw new Error(`not in ${patience.timeout / 1000} s`, { cause: why });
+}
+
+/**
+ * Moves the guest, breaks a part in one phase, repairs it, and returns where the guest is once everything has settled. Throws if
+ * that is not one copy with the grant, if the migration does not end or its end does not fit, and if the guest has done
+ * what no single guest can do.
+ */
+export async function runMigrationFault(
+  scene: MovingScene & { readonly watch: GuestWatch; readonly step: Step },
+  fault: MigrationFault,
+  phase: FaultPhase,
+): Promise<MigrationFaultOutcome> {
+  const { cluster, vm, watch, step } = scene;
+  step("the platform is healthy, and the guest counts");
+  await eventually(async () => (await isWhole(cluster)) && (await isMovable(vm)));
+  const before = await vm.counting();
+  const name = `${phase}-${fault}`.toLowerCase().replaceAll(" ", "-");
+  step(`the migration reaches ${phase}`);
+  const letGo = await holdAt(phase, scene);
+  try {
+    await vm.migrate(name);
+    await eventually(() => isReached(phase, vm, name));
+    step("break it");
+    const mend = await breakPart(fault, scene, phase);
+    step("let the migration continue");
+    await letGo();
+    step("mend it");
+    await mend();
+  } finally {
+    await letGo();
+    for (const node of cluster.nodes) {
+      await cluster.startNode(node);
+      await cluster.healNode(node);
+    }
+  }
+  step("one copy runs, has the grant, and the migration is over");
+  await eventually(async () => (await isSettled(vm)) && (await endOf(vm, name)) !== "under way");
+  step("the guest keeps counting");
+  const outcome = await whereItIs(scene, before);
+  step("the outcomes match");
+  assertEnd(await endOf(vm, name), outcome, phase);
+  const faults = watch.faults();
+  if (faults.length > 0) throw new Error(faults.slice(0, 3).join("; "));
+  step("the migration is deleted");
+  const remove = ["delete", "vmim", name, "-n", vm.namespace, "--ignore-not-found"];
+  await cluster.kubectl([...remove, "--timeout=60s"], { timeout: 70_000 });
+  return outcome;
+}
+
+async function isMovable(vm: MovingVm): Promise<boolean> {
+  const { conditions = [], phase } = await vm.vmiStatus();
+  const isLive = conditions.some(
+    ({ type, status }) => type === "LiveMigratable" && status === "True",
+  );
+  return phase === "Running" && isLive && (await isSettled(vm));
+}
+
+/** One copy of the guest, on the node that the VMI names, whose launcher has the grant. */
+async function isSettled(vm: MovingVm): Promise<boolean> {
+  const { nodeName, phase } = await vm.vmiStatus();
+  const copies = qemusOfGuest(vm.namespace, vm.name).map(({ node }) => node);
+  if (phase !== "Running" || copies.length !== 1 || copies[0] !== nodeName) return false;
+  const grant = await vm.grant();
+  const isHeld = grant.state === "Claimed" && grant.holder.node === nodeName;
+  return isHeld && (await vm.launchers()).length === 1;
+}
+
+/** How a migration ended; `gone` if its VMI has ended. */
+type MigrationEnd = "under way" | "gone" | "Succeeded" | { readonly failed: string };
+
+async function endOf(vm: MovingVm, name: string): Promise<MigrationEnd> {
+  const found = (await vm.migrations()).find(({ metadata }) => metadata.name === name);
+  if (!found) return "gone";
+  const { phase, migrationState } = found.status ?? {};
+  if (phase === "Succeeded") return phase;
+  if (phase !== "Failed") return "under way";
+  const reason = migrationState?.failureReason ?? (await vm.warning("FailedMigration", name));
+  return { failed: reason };
+}
+
+function assertEnd(end: MigrationEnd, outcome: MigrationFaultOutcome, phase: FaultPhase): void {
+  const said = typeof end === "string" ? end : `Failed: ${end.failed}`;
+  const hasReason = typeof end !== "string" && end.failed !== "";
+  const fits: Record<MigrationFaultOutcome, boolean> = {
+    stays: hasReason,
+    moves: end === "Succeeded",
+    cold:
+      phase === "Succeeded" ? end === "Succeeded" || end === "gone" : end === "gone" || hasReason,
+  };
+  if (!fits[outcome]) throw new Error(`the guest ${outcome}, and the migration says "${said}"`);
+}
+
+async function whereItIs(
+  { vm, source }: MovingScene,
+  before: Count,
+): Promise<MigrationFaultOutcome> {
+  const first = await vm.counting();
+  const { boot } = await vm.counting(first);
+  if (boot !== before.boot) return "cold";
+  return (await vm.nodeName()) === source ? "stays" : "moves";
+}

@@ -1,0 +1,153 @@
+import type { Cluster } from "@virtkit/lab/cluster";
+import type { MovingVm } from "./moving-vm.ts";
+import { signalComponent } from "./node-components.ts";
+import { qemusOfGuest } from "./qemu-of-guest.ts";
+
+/** The phases of a migration in which something is broken, in order. */
+export const faultPhases = [
+  "Pending",
+  "Scheduling",
+  "Scheduled",
+  "PreparingTarget",
+  "TargetReady",
+  "Running",
+  "Succeeded",
+] as const;
+
+/** One of {@link faultPhases}. */
+export type FaultPhase = (typeof faultPhases)[number];
+
+/** A migration to hold. */
+export interface MovingScene {
+  readonly cluster: Cluster;
+  readonly vm: MovingVm;
+  /** Nodes. */
+  readonly source: string;
+  readonly target: string;
+}
+
+/** Keeps a migration in its phase until it is released. */
+export type LetGo = () => Promise<void>;
+
+/** On a VMI: the phase that its migration does not leave. On a namespace: that no Pod is created. */
+const mark = "faults.virtkit.test/hold";
+
+const held = `object.?metadata.annotations[?"${mark}"].orValue("")`;
+const state = (of: string, field: string): string =>
+  `${of}.?status.migrationState.${field}.orValue("")`;
+const isUnchanged = (field: string): string =>
+  `${state("object", field)} == ${state("oldObject", field)}`;
+
+/**
+ * Makes the API server refuse, in one namespace, the write by which a migration leaves a phase, as long as a mark is set.
+ * Most phases are over in a moment. This holds them without a timer, and without changes to the components.
+ */
+export async function installHolds(cluster: Cluster, namespace: string): Promise<AsyncDisposable> {
+  const pods = `${namespace}-hold-pods`;
+  const vmis = `${namespace}-hold-vmis`;
+  const version = { apiVersion: "admissionregistration.k8s.io/v1" };
+  const policy = (name: string, rule: object, labels: object, validations: object[]): object => ({
+    ...{ ...version, kind: "ValidatingAdmissionPolicy", metadata: { name } },
+    spec: {
+      matchConstraints: { resourceRules: [rule], namespaceSelector: { matchLabels: labels } },
+      validations,
+    },
+  });
+  const own = { "kubernetes.io/metadata.name": namespace };
+  const podRule = {
+    ...{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] },
+  };
+  const vmiRule = {
+    ...{ apiGroups: ["kubevirt.io"], apiVersions: ["*"], operations: ["UPDATE"] },
+    resources: ["virtualmachineinstances", "virtualmachineinstances/status"],
+  };
+  const address = "targetNodeAddress";
+  await cluster.apply(
+    policy(pods, podRule, { ...own, [mark]: "Pending" }, [{ expression: "false" }]),
+    policy(vmis, vmiRule, own, [
+      { expression: `${held} != "Scheduled" || ${isUnchanged("migrationUid")}` },
+      {
+        expression: `${held} != "PreparingTarget" || ${state("object", address)} == "" || ${isUnchanged(address)}`,
+      },
+    ]),
+    ...[pods, vmis].map((name) => ({
+      ...{ ...version, kind: "ValidatingAdmissionPolicyBinding", metadata: { name } },
+      spec: { policyName: name, validationActions: ["Deny"] },
+    })),
+  );
+  return {
+    async [Symbol.asyncDispose]() {
+      const kind = "validatingadmissionpolicy";
+      await cluster.kubectl(["delete", `${kind},${kind}binding`, pods, vmis, "--ignore-not-found"]);
+    },
+  };
+}
+
+/** Makes sure that the next migration does not get beyond a phase. Call it before the migration is created. */
+export async function holdAt(phase: FaultPhase, scene: MovingScene): Promise<LetGo> {
+  const { cluster, vm, source, target } = scene;
+  const { kubectl } = cluster;
+  switch (phase) {
+    case "Pending":
+      await kubectl(["label", "namespace", vm.namespace, `${mark}=Pending`, "--overwrite"]);
+      return async () => void (await kubectl(["label", "namespace", vm.namespace, `${mark}-`]));
+    case "Scheduling":
+      await kubectl(["cordon", target]);
+      return async () => void (await kubectl(["uncordon", target]));
+    case "Scheduled":
+    case "PreparingTarget":
+      await kubectl(["annotate", "vmi", vm.name, "-n", vm.namespace, `${mark}=${phase}`]);
+      return async () => await unmark(scene);
+    case "TargetReady":
+      await signalComponent(cluster, source, "virt-handler", "STOP");
+      return async () => await signalComponent(cluster, source, "virt-handler", "CONT");
+    case "Running":
+      return await copySlowly(scene);
+    case "Succeeded":
+      return async () => {};
+  }
+}
+
+/** A new VMI has no mark. */
+async function unmark({ cluster, vm }: MovingScene): Promise<void> {
+  const path = `/apis/kubevirt.io/v1/namespaces/${vm.namespace}/virtualmachineinstances/${vm.name}`;
+  await cluster.request(path, {
+    ...{ method: "PATCH", contentType: "application/merge-patch+json" },
+    body: { metadata: { annotations: { [mark]: null } } },
+  });
+}
+
+async function copySlowly({ cluster, vm, source }: MovingScene): Promise<LetGo> {
+  const name = `slow-${vm.namespace}`;
+  await cluster.apply({
+    ...{ apiVersion: "migrations.kubevirt.io/v1alpha1", kind: "MigrationPolicy" },
+    metadata: { name },
+    spec: {
+      bandwidthPerMigration: "512Ki",
+      selectors: { namespaceSelector: { "kubernetes.io/metadata.name": vm.namespace } },
+    },
+  });
+  return async () => {
+    await cluster.kubectl(["delete", "migrationpolicy", name, "--ignore-not-found"]);
+    const qemu = qemusOfGuest(vm.namespace, vm.name).find((each) => each.node === source);
+    // A guest that has ended meanwhile, or whose libvirt has, copies nothing.
+    await qemu?.copyFast().catch(() => undefined);
+  };
+}
+
+/** Whether a migration has reached a phase. Only the grant shows `TargetReady`: the controller does not write it. */
+export async function isReached(
+  phase: FaultPhase,
+  vm: MovingVm,
+  migration: string,
+): Promise<boolean> {
+  const { metadata, status } = (await vm.get("vmim", migration)) as unknown as SeenMigration;
+  if (phase !== "TargetReady") return status?.phase === phase;
+  const grant = await vm.grant();
+  return grant.state === "HandingOver" && grant.migrationUID === metadata.uid;
+}
+
+interface SeenMigration {
+  readonly metadata: { readonly uid: string };
+  readonly status?: { readonly phase?: string };
+}

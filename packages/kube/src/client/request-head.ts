@@ -1,0 +1,24 @@
+const token = /^[!#$%&'*+\-.^`|~\w]+$/;
+const printable = /^[\t\x20-\x7e]*$/;
+const visible = /^[\x21-\x7e]+$/;
+
+/** The lines before a request's body. Rejects what could be taken for a line of its own. */
+export function requestHead(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): string {
+  if (!token.test(method)) throw new Error(`the method ${JSON.stringify(method)} is not one`);
+  if (!visible.test(path)) throw new Error("the path has characters that must be escaped");
+  let head = `${method} ${path} HTTP/1.1\r\n`;
+  for (const name in headers) {
+    const value = headers[name];
+    if (value === undefined) continue;
+    // Values may be secret: they are not told.
+    if (!token.test(name) || !printable.test(value)) {
+      throw new Error(`the header ${JSON.stringify(name)} has characters that it must not have`);
+    }
+    head += `${name}: ${value}\r\n`;
+  }
+  return `${head}\r\n`;
+}

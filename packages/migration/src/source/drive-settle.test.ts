@@ -1,0 +1,116 @@
+import { afterEach, expect, test } from "vitest";
+import { DecisionFile, type TargetEnd, type TargetState } from "../handover/index.ts";
+import { type Answers, FakeLibvirt } from "../testing/fake-libvirt.ts";
+import {
+  handingOver,
+  MemoryGrantStore,
+  migration,
+  sourceHolder,
+  temporaryDirectory,
+} from "../testing/handover-fixture.ts";
+import { handoverGrant } from "./drive-grant.ts";
+import { type SettledSource, settleSource } from "./drive-settle.ts";
+
+const directory = temporaryDirectory(afterEach);
+const { migrationUID } = migration;
+const never = (): Promise<never> => new Promise(() => {});
+
+const still = (): TargetState => "paused";
+const runs = (): TargetState => "incomplete";
+
+/** What QEMU says of its stream. */
+const saying = (status: string): Answers => ({
+  qemuMonitorCommand: () => ({ result: JSON.stringify({ return: { status } }) }),
+});
+
+/** A source whose post-copy has failed, and a target that says what it has; what it was asked to do is noted. */
+async function settle(
+  answers: Answers,
+  {
+    states,
+    paused = false,
+    source = "paused (postcopyFailed)",
+  }: {
+    readonly states: () => TargetState;
+    readonly paused?: boolean | undefined;
+    readonly source?: string;
+  },
+): Promise<{ readonly settled: SettledSource; readonly told: readonly string[] }> {
+  const libvirt = new FakeLibvirt(source, answers);
+  const store = new MemoryGrantStore();
+  store.grant = { ...handingOver, state: "Committed" };
+  const decision = new DecisionFile(directory(), migrationUID);
+  decision.begin({ ...migration, paused });
+  decision.settle({ outcome: "committed", migrationUID });
+  const told: string[] = [];
+  const target: TargetEnd = {
+    ...{ prepare: never, release: never },
+    state: async () => (told.includes("abort") ? "absent" : states()),
+    finish: async () => {
+      told.push("finish");
+      throw new Error("no answer");
+    },
+    abort: async () => void told.push("abort"),
+  };
+  const grant = handoverGrant(store, sourceHolder);
+  const domain = "5d307ca9-b3ef-428c-8861-06e72d69f223";
+  const parts = { libvirt, domain, migration, decision, target, grant, patience: 50 };
+  const settled = await settleSource(parts);
+  expect(libvirt.changes.filter((name) => name !== "qemuMonitorCommand")).toEqual([]);
+  expect(store.grant.state).toBe("Committed");
+  return { settled, told };
+}
+
+test("the stream broke, and the target does not come to run: its copy is ended, and the VM is to start cold", async () => {
+  const { settled, told } = await settle(saying("postcopy-paused"), { states: still });
+  expect(told).toEqual(["finish", "abort"]);
+  expect(settled).toMatchObject({ source: "waits", for: "coldStart" });
+  expect(settled).toHaveProperty("why", expect.stringContaining("end both launcher Pods"));
+});
+
+/** Runs from the fourth question on. */
+function late(): () => TargetState {
+  let asked = 0;
+  return () => (++asked > 3 ? "incomplete" : "paused");
+}
+
+test.each([
+  ["the memory still flows", saying("postcopy-active"), still, false],
+  ["QEMU does not report the state of its stream", saying("failed"), still, false],
+  ["the guest's user had paused it", saying("postcopy-paused"), still, true],
+  ["the target runs", saying("postcopy-paused"), runs, false],
+  ["the target runs late", saying("postcopy-paused"), late(), false],
+] as const)(
+  "a target's copy is kept, and post-copy must be recovered, if %s",
+  async (_, answers, states, paused) => {
+    const { settled, told } = await settle(answers, { states, paused });
+    expect(told).not.toContain("abort");
+    expect(settled).toMatchObject({ source: "waits", for: "recovery" });
+    expect(settled).toHaveProperty("why", expect.stringMatching(/recover the post-copy; if that/));
+  },
+);
+
+test("a target that does not answer may have the guest: nothing is ended, and somebody is told where to look", async () => {
+  const { settled, told } = await settle(saying("postcopy-paused"), {
+    states: (): never => {
+      throw new Error("the link is down");
+    },
+  });
+  expect(told).toEqual([]);
+  expect(settled).toMatchObject({ source: "waits", for: "recovery" });
+  expect(settled).toHaveProperty("why", expect.stringContaining("the link between the nodes"));
+});
+
+test("a source whose memory has all left before its target ran: the target is started, and the VM does not start cold", async () => {
+  const source = "shutoff (migrated)";
+  const { settled, told } = await settle({}, { states: still, source });
+  expect(told).toEqual(["finish"]);
+  expect(settled).toMatchObject({ source: "waits", for: "claim" });
+});
+
+test("a source whose QEMU was killed in post-copy starts no target: nobody has the whole memory", async () => {
+  const source = "shutoff (crashed)";
+  const { settled, told } = await settle({}, { states: still, source });
+  expect(told).toEqual([]);
+  expect(settled).toMatchObject({ source: "waits", for: "coldStart" });
+});
