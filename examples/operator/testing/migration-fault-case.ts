@@ -51,7 +51,7 @@ export async function runMigrationFault(
   const letGo = await holdAt(phase, scene);
   try {
     await vm.migrate(name);
-    await eventually(() => isReached(phase, vm, name));
+    await eventually(() => isReached(phase, scene, name));
     step("break it");
     const mend = await breakPart(fault, scene, phase);
     step("let the migration continue");

@@ -135,16 +135,24 @@ async function copySlowly({ cluster, vm, source }: MovingScene): Promise<LetGo> 
   };
 }
 
-/** Whether a migration has reached a phase. Only the grant shows `TargetReady`: the controller does not write it. */
+/**
+ * Whether a migration has reached a phase. Only the grant shows `TargetReady`: the controller does not write it. A migration
+ * is `Running` for a moment before QEMU sends anything; what breaks then breaks the connection, not the copy.
+ */
 export async function isReached(
   phase: FaultPhase,
-  vm: MovingVm,
+  { vm, source }: MovingScene,
   migration: string,
 ): Promise<boolean> {
   const { metadata, status } = (await vm.get("vmim", migration)) as unknown as SeenMigration;
-  if (phase !== "TargetReady") return status?.phase === phase;
-  const grant = await vm.grant();
-  return grant.state === "HandingOver" && grant.migrationUID === metadata.uid;
+  if (phase === "TargetReady") {
+    const grant = await vm.grant();
+    return grant.state === "HandingOver" && grant.migrationUID === metadata.uid;
+  }
+  if (status?.phase !== phase) return false;
+  if (phase !== "Running") return true;
+  const qemu = qemusOfGuest(vm.namespace, vm.name).find((each) => each.node === source);
+  return (await qemu?.isCopying()) === true;
 }
 
 interface SeenMigration {

@@ -10,6 +10,8 @@ export interface QemuOfGuest {
   readonly node: string;
   /** Nanoseconds that its vCPUs have run. */
   vcpuTime(): number;
+  /** Whether it sends its memory: all streams of the migration are open. */
+  isCopying(): Promise<boolean>;
   /** Removes the limit from a slow migration. */
   copyFast(): Promise<void>;
   /** How it encrypts a migration; empty if it does not. A target's libvirt answers only once the migration is over. */
@@ -40,6 +42,10 @@ function qemu(pid: string, domain: string): QemuOfGuest {
     pid,
     node: /\/(node-\d+)\//.exec(read(`/proc/${pid}/cgroup`))?.[1] ?? "",
     vcpuTime: () => vcpuTime(pid),
+    async isCopying() {
+      const { status, ram } = await monitor({ execute: "query-migrate" });
+      return status === "active" && Number(Object(ram).transferred) > 0;
+    },
     async copyFast() {
       const parameters = { "max-bandwidth": 1 << 30 };
       await monitor({ execute: "migrate-set-parameters", arguments: parameters });
