@@ -67,7 +67,7 @@ function holdsFinalizer(object: LabelledObject | undefined, finalizer: string): 
 }
 
 /**
- * The VM removes its own finalizer from the VMI. If the VM does not exist any more, or is being
+ * The VM removes its own finalizer from the VMI. If the VM no longer exists, or is being
  * deleted and has released itself, nobody else would.
  */
 function releaseFromVm(pass: VmiPass): void {

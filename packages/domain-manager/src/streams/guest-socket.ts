@@ -122,7 +122,7 @@ export class GuestSocket {
       if (stream) return stream;
       throw timedOut;
     } catch (error) {
-      const why = late.signal.aborted ? `nobody answers in ${dialTimeout} ms` : String(error);
+      const why = late.signal.aborted ? `nobody answered within ${dialTimeout} ms` : String(error);
       throw streamError("DOMAIN_STREAM_LOST", what, `${why}; check whether the guest runs`, error);
     } finally {
       this.#clock.clearTimeout(timer);

@@ -117,7 +117,7 @@ export class KeptConnections {
     socket.once("end", () => this.#ended(kept));
     socket.once("close", () => {
       this.#open--;
-      fail(kept, new Error("the connection was closed before the answer was complete"));
+      fail(kept, new Error("the connection was closed before the response was complete"));
       const at = this.#idle.indexOf(kept);
       if (at >= 0) this.#idle.splice(at, 1);
       // Whoever waited for this one gets a new one.

@@ -15,6 +15,6 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
 
 /** The error of an answer that is longer than its reader allows. */
 export function tooLong(maxBytes: number): KubeError {
-  const message = `the answer is longer than ${maxBytes} bytes; request less, or raise maxAnswerBytes`;
+  const message = `the response is longer than ${maxBytes} bytes; request less, or raise maxAnswerBytes`;
   return new KubeError("KUBE_ANSWER_INVALID", message, { path: "maxAnswerBytes" });
 }

@@ -20,12 +20,13 @@ export function requestPath(
       throw invalid("namespace", `${kind} is not namespaced; leave the namespace out`);
     parts.push("namespaces", namespace);
   } else if (namespaced && name !== undefined) {
-    throw invalid("namespace", `a ${kind} is in a namespace; none was given for "${name}"`);
+    throw invalid("namespace", `a ${kind} needs a namespace; none was given for "${name}"`);
   }
   parts.push(plural);
   if (name !== undefined) parts.push(name);
   if (subresource !== undefined) {
-    if (name === undefined) throw invalid("name", `"${subresource}" is of one ${kind}; name it`);
+    if (name === undefined)
+      throw invalid("name", `"${subresource}" belongs to one ${kind}; name it`);
     parts.push(...subresource.split("/"));
   }
   return `/${parts.map(segment).join("/")}`;

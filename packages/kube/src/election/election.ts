@@ -72,10 +72,7 @@ export class Election {
         if (leadership) return leadership;
       } catch (error) {
         if (signal?.aborted) break;
-        log.warn(
-          { lease: this.#lease, error: describeError(error) },
-          "could not look at the lease",
-        );
+        log.warn({ lease: this.#lease, error: describeError(error) }, "could not read the lease");
       }
       // Not all candidates at the same moment: only one of them can succeed.
       await sleep(clock, renewEvery * (0.8 + 0.4 * random.number()), signal);

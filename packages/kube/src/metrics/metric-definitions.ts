@@ -41,7 +41,7 @@ export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   },
   kube_reconciles_overdue: {
     type: "counter",
-    help: "Reconciles that did not end although their time was over",
+    help: "Reconciles that ran past their deadline",
     labels: ["controller"],
   },
   kube_reconcile_seconds: {

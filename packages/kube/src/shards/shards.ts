@@ -82,8 +82,7 @@ export class Shards {
       try {
         await this.#look(work, onFailure, stop);
       } catch (error) {
-        if (!stop.aborted)
-          log.warn({ error: describeError(error) }, "could not look at the shards");
+        if (!stop.aborted) log.warn({ error: describeError(error) }, "could not read the shards");
       }
       await sleep(clock, renewEvery * (0.8 + 0.4 * random.number()), stop);
     }

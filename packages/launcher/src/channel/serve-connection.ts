@@ -82,7 +82,7 @@ class ServerConnection implements ServedConnection {
     this.#clock = options.clock ?? realClock;
     const { helloTimeout = 10_000 } = options;
     this.#helloTimer = this.#clock.setTimeout(() => {
-      this.#fault(protocol(`no hello came in ${helloTimeout} ms`));
+      this.#fault(protocol(`no hello arrived within ${helloTimeout} ms`));
     }, helloTimeout);
     this.ended = new Promise((resolve) => stream.once("close", () => resolve(this.#end())));
     stream.on("error", () => stream.destroy());
@@ -157,7 +157,11 @@ class ServerConnection implements ServedConnection {
       refused("LAUNCHER_BUSY", `${this.#running.size} requests are in flight; wait for one to end`);
     } else if (name === "events") this.#openStream(request);
     else if (verb) void this.#run(request, verb);
-    else refused("LAUNCHER_VERB", `this launcher knows no "${name}"; it is older than its caller`);
+    else
+      refused(
+        "LAUNCHER_VERB",
+        `this launcher does not know "${name}"; it is older than its caller`,
+      );
   }
 
   async #run(
@@ -263,7 +267,7 @@ function frameOf(message: LauncherMessage, attachment?: Uint8Array): Buffer {
   try {
     const frame = encodeFrame(message, attachment);
     if (frame.length <= answerBytes) return frame;
-    why = `it has ${frame.length} bytes, and ${answerBytes} are the most`;
+    why = `it has ${frame.length} bytes; at most ${answerBytes} are allowed`;
   } catch (error) {
     why = failureOf(error).message;
   }

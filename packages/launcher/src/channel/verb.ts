@@ -23,7 +23,7 @@ export interface VerbTarget {
 /** What carries out the verbs of a migration. */
 export function migrationsOf({ migrations }: VerbTarget): MigrationVerbs {
   if (migrations) return migrations;
-  throw new LauncherError("LAUNCHER_VERB", "this launcher takes part in no migrations");
+  throw new LauncherError("LAUNCHER_VERB", "this launcher does not take part in migrations");
 }
 
 /** One verb of the channel: all that the launcher and its client know of it. */

@@ -41,12 +41,12 @@ export class AgentGrant implements HandoverGrant, TargetGrant {
   /** Only what the agent tells from now on is a live read. */
   async read(): Promise<ReadGrant> {
     this.#wish({ asksGrant: true });
-    return await this.#heard(this.#grants, "tell the run grant", () => true);
+    return await this.#heard(this.#grants, "report the run grant", () => true);
   }
 
   async makeKnown(decision: Decision): Promise<ReadGrant> {
     this.#wish({ decision: decision.outcome });
-    return await this.#heard(this.#grants, `make known that it is ${decision.outcome}`, (grant) => {
+    return await this.#heard(this.#grants, `confirm that it is ${decision.outcome}`, (grant) => {
       const verdict = decide(grant, { kind: "decided", decision });
       return "refused" in verdict ? grant.state !== "Invalid" : verdict.grant === grant;
     });

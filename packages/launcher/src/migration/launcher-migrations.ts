@@ -261,7 +261,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       const { downtime } = params;
       if (downtime !== undefined) this.#tell(part, { stoodStillMs: Number(downtime) });
     } catch (error) {
-      log.debug({ error: describeError(error) }, "migration: its figures are not known");
+      log.debug({ error: describeError(error) }, "migration: its progress is unknown");
     }
   }
 
@@ -288,7 +288,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     try {
       return await settle();
     } catch (error) {
-      log.debug({ error: describeError(error) }, "migration: nobody follows it any more");
+      log.debug({ error: describeError(error) }, "migration: it is no longer followed");
       return undefined;
     }
   }
@@ -394,12 +394,12 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   ): Part {
     const { migrationUID } = migration;
     if (migration.vmiUID !== this.#options.vmiUID) {
-      const text = `migration.vmiUID: found ${JSON.stringify(migration.vmiUID)}, and this launcher is for ${this.#options.vmiUID}`;
+      const text = `migration.vmiUID: found ${JSON.stringify(migration.vmiUID)}, but this launcher is for ${this.#options.vmiUID}`;
       throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migration.vmiUID" });
     }
     const before = this.#part;
     if (before && before.report.settled === undefined) {
-      const text = `the migration ${before.report.migrationUID} is under way; wait for its end`;
+      const text = `the migration ${before.report.migrationUID} is in progress; wait until it has ended`;
       throw new LauncherError("LAUNCHER_BUSY", text, { path: "migration.migrationUID" });
     }
     if (before) void this.#close(before);
@@ -415,7 +415,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     const uid = vmi.metadata?.uid;
     if (uid === this.#options.vmiUID) return;
     const found = JSON.stringify(uid)?.slice(0, 80) ?? "nothing";
-    const text = `${path}: found ${found}, and this launcher is for ${this.#options.vmiUID}`;
+    const text = `${path}: found ${found}, but this launcher is for ${this.#options.vmiUID}`;
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path });
   }
 
@@ -451,7 +451,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
 
   #need(migrationUID: string): Part {
     if (this.#part?.report.migrationUID === migrationUID) return this.#part;
-    const text = `migrationUID: this launcher takes part in no migration ${JSON.stringify(migrationUID)}`;
+    const text = `migrationUID: this launcher does not take part in the migration ${JSON.stringify(migrationUID)}`;
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migrationUID" });
   }
 

@@ -160,7 +160,7 @@ test("waits for a guest that is just starting, and then shuts it down", async ()
   await clock.pass(1_000);
   expect(outcome.ending).toMatchObject({ how: "shut-down" });
   await expect(guest.syncVmi({ vmi, context: { architecture: "amd64" }, mayRun })).rejects.toThrow(
-    /told to end/,
+    /shutting down/,
   );
 });
 

@@ -31,7 +31,7 @@ export async function main(line: readonly string[], signal: AbortSignal): Promis
  */
 function surviveDefects(log: Log): void {
   const survive = (error: unknown): void =>
-    log.error({ where: whereOf(error) }, "a defect was survived");
+    log.error({ where: whereOf(error) }, "recovered from a defect");
   process.on("uncaughtException", survive);
   process.on("unhandledRejection", survive);
 }

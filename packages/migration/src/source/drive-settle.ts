@@ -129,7 +129,10 @@ async function tellAborted(parts: SourceParts): Promise<void> {
   try {
     await target.abort(migration, { timeout: patience });
   } catch (error) {
-    log.info({ error: describeError(error) }, "migration: the target was not told of the abort");
+    log.info(
+      { error: describeError(error) },
+      "migration: the target was not informed of the abort",
+    );
   }
 }
 
@@ -169,7 +172,10 @@ async function makeReleaseKnown(
   ]);
   for (const each of [told, swapped]) {
     if (each.status === "fulfilled") continue;
-    log.warn({ error: describeError(each.reason) }, "migration: one way of the release failed");
+    log.warn(
+      { error: describeError(each.reason) },
+      "migration: one of the two ways to deliver the release failed",
+    );
   }
   return {
     acknowledged: acknowledged || told.status === "fulfilled",
@@ -287,11 +293,14 @@ async function missing(
   copy: CopyState,
 ): Promise<{ readonly for: "claim" | "recovery" | "coldStart"; readonly why: string }> {
   const source = isAlive(copy) ? `the source is ${describeCopy(copy)}` : "the source has ended";
-  const cold = "end both launcher Pods: once both are proven ended, the VM starts cold";
+  const cold = "end both launcher Pods: once both are proven to have ended, the VM starts cold";
   try {
     const state = await target.state(migration, { timeout: patience });
     if (state === "whole") {
-      return { for: "claim", why: `${source}, the target is whole; its node agent is to claim it` };
+      return {
+        for: "claim",
+        why: `${source}, the target is complete; its node agent must claim it`,
+      };
     }
     if (state === "absent" || !(isAlive(copy) || hasLeft(copy))) {
       const why = `${source}, the target's copy is ${state}: nobody has the guest's whole memory; ${cold}`;
@@ -305,7 +314,7 @@ async function missing(
     return { for: "recovery", why };
   } catch (error) {
     log.info({ error: describeError(error) }, "migration: the target does not report its state");
-    const why = `${source}, the target does not answer, and the memory may be on both hosts: see that the link between the nodes and the target's launcher work`;
+    const why = `${source}, the target does not answer, and the memory may be on both hosts: make sure that the link between the nodes works and that the target's launcher runs`;
     return { for: "recovery", why };
   }
 }

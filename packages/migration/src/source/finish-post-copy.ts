@@ -100,7 +100,7 @@ async function targetNow({
   const found = await Promise.allSettled(ways);
   for (const each of found) {
     if (each.status === "rejected") {
-      log.debug({ error: describeError(each.reason) }, "migration: nothing from the target");
+      log.debug({ error: describeError(each.reason) }, "migration: no reply from the target");
     }
   }
   const said = found.map((each) => (each.status === "fulfilled" ? each.value : undefined));

@@ -229,7 +229,7 @@ export class MigrationReceiver implements TargetEnd {
   #assertUndecided(): void {
     const heard = this.#parts.file.heard();
     if (heard === undefined) return;
-    const message = `the migration was ${heard} before; nothing was changed`;
+    const message = `the migration was already ${heard}; nothing was changed`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
   }
 

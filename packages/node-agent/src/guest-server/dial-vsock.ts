@@ -69,7 +69,7 @@ function obstacleTo(
   { vhost, hasCredentials }: { readonly vhost: string; readonly hasCredentials: boolean },
 ): string | undefined {
   if (!Number.isInteger(cid) || cid < guestCids.first || cid > guestCids.last) {
-    return `status.VSOCKCID is ${cid}, which is not a guest's; see what has written it to the VMI`;
+    return `status.VSOCKCID is ${cid}, which is not a guest's; check what wrote it to the VMI`;
   }
   // Without it the kernel of a node that is a guest itself would carry this to the host under it.
   if (!existsSync(vhost)) {

@@ -20,7 +20,7 @@ export async function openGuestStream(
   if (planned.stream === "vsock") return await dialVsock(planned, { signal });
   const { vmi, sandbox } = guest;
   if (!sandbox) {
-    const message = "this node knows no launcher of the VMI; try again";
+    const message = "this node knows of no launcher for the VMI; try again";
     throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "sandbox" });
   }
   switch (planned.stream) {

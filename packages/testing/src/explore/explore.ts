@@ -124,7 +124,7 @@ class Search<State> {
       (number) => this.#isEnd.at(number) === 1,
     );
     if (stuck === undefined) return undefined;
-    const message = "from here no run without further faults comes to a good end";
+    const message = "from here, no run without further faults ends well";
     return { rule: "progress", message, trace: this.#traceTo(stuck) };
   }
 

@@ -319,7 +319,7 @@ function forgetPods(w: World): void {
     const n = w.begin();
     setPodState(n, p, pod.gone);
     n[at.memory] = get(n, at.memory) & ~(1 << p);
-    w.fair("controller: lets go of a Pod that is proven ended");
+    w.fair("controller: releases a Pod that is proven to have ended");
   }
 }
 
@@ -344,5 +344,5 @@ function finishVmi(w: World): void {
   n[at.vmi] = vmi.gone;
   w.swap(freeCode);
   w.outdate();
-  w.fair("controller: lets go of the VMI");
+  w.fair("controller: releases the VMI");
 }

@@ -128,9 +128,9 @@ function twoRunning(s: Uint8Array): string | undefined {
 
 const wrongSteps: Readonly<Record<number, string>> = {
   [wrong.stale]: "a copy runs although another has run since its memory was captured",
-  [wrong.incomplete]: "a copy runs whose memory is not whole",
-  [wrong.released]: "a source runs that was released",
-  [wrong.destroyed]: "the copy that is wanted was destroyed",
+  [wrong.incomplete]: "a copy runs with incomplete memory",
+  [wrong.released]: "a released source runs",
+  [wrong.destroyed]: "the copy that is still needed was destroyed",
 };
 
 function wrongStep(s: Uint8Array): string | undefined {

@@ -124,7 +124,7 @@ function makeKnown(w: World, m: number): void {
   if (decision.outcome === "released") sendRelease(w, m);
   if (!agentOnline(s, n) || isVmiGone(s, sourceOf(s, m)) || !isHandover(s)) return;
   const next = w.decide(`decided ${m} ${decision.outcome}`, () => ({ kind: "decided", decision }));
-  agentWrites(w, next, `source's agent: makes known that it is ${decision.outcome}`);
+  agentWrites(w, next, `source's agent: publishes that it is ${decision.outcome}`);
 }
 
 function sendRelease(w: World, m: number): void {
@@ -151,7 +151,7 @@ function message(w: World, m: number): void {
     setTold(after, inc, m);
     isNew = true;
   }
-  if (isNew) w.fair("target's agent: gets a release");
+  if (isNew) w.fair("target's agent: receives a release");
 }
 
 function resumeSource(w: World, m: number): void {

@@ -207,7 +207,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     this.#assertVmi(migration.vmiUID, "migration.vmiUID");
     const before = this.#part;
     if (before && before.report.settled === undefined) {
-      const text = `the migration ${before.report.migrationUID} is under way; wait for its end`;
+      const text = `the migration ${before.report.migrationUID} is in progress; wait until it has ended`;
       throw launcherFailure("LAUNCHER_BUSY", text, "migration.migrationUID");
     }
     before?.over.abort();
@@ -222,7 +222,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
   #assertVmi(uid: string | undefined, path: string): void {
     const { vmiUid } = this.#options.guest.identity;
     if (uid === vmiUid) return;
-    const text = `${path}: found ${uid ?? "nothing"}, and this launcher is for ${vmiUid}`;
+    const text = `${path}: found ${uid ?? "nothing"}, but this launcher is for ${vmiUid}`;
     throw launcherFailure("LAUNCHER_ARGUMENT", text, path);
   }
 
@@ -236,7 +236,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
 
   #need(migrationUID: string): Part {
     if (this.#part?.report.migrationUID === migrationUID) return this.#part;
-    const text = `migrationUID: this launcher takes part in no migration ${JSON.stringify(migrationUID)}`;
+    const text = `migrationUID: this launcher does not take part in the migration ${JSON.stringify(migrationUID)}`;
     throw launcherFailure("LAUNCHER_ARGUMENT", text, "migrationUID");
   }
 

@@ -230,7 +230,7 @@ export class SimulatedTarget implements WiredTarget {
   #assertOpen(migration: MigrationIdentity): void {
     assertSameMigration(this.#parts.request.migration, migration);
     if (this.#heard === undefined) return;
-    const message = `the migration was ${this.#heard} before; nothing was changed`;
+    const message = `the migration was already ${this.#heard}; nothing was changed`;
     throw migrationFailure("MIGRATION_REFUSED", message, "first-decision");
   }
 }
