@@ -20,7 +20,7 @@ test.each<[string, GuestEndFacts, GuestEndKind, RegExp]>([
     "a shutdown while it was being killed",
     { ...shutdown, told: "kill" },
     "Stopped",
-    /killed on request/,
+    /as requested/,
   ],
   ["a kill on request", { ...destroyed, told: "kill" }, "Stopped", /killed on request/],
   [

@@ -164,7 +164,7 @@ test("waits for a guest that is just starting, and then shuts it down", async ()
   );
 });
 
-test("all subscribers learn that the launcher was told to end, and the last status", async () => {
+test("all subscribers learn that the launcher was asked to end, and the last status", async () => {
   const { control, guest, life, clock } = lived();
   control.become({ state: "Running" });
   const seen: DomainStatus[] = [];

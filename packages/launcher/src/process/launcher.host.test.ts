@@ -194,7 +194,7 @@ test("libvirtd killed under a running guest: no guest is lost", async () => {
   expect(guestPid()).toBe(guest);
 });
 
-test("when told to end, shuts the guest down, reports the outcome, and ends when all have seen it", async () => {
+test("on SIGTERM, shuts the guest down, reports the outcome, and ends when all have seen it", async () => {
   launcher.signal("SIGTERM");
   const last = await until("the last status", () => {
     const statuses = seen.flatMap((event) => (event.kind === "status" ? event.status : []));

@@ -90,7 +90,7 @@ test("kills a guest that does not shut down in its grace period", async () => {
   expect(await inside("sbin/libvirtd")).toBe("");
 });
 
-test("a failed launcher says why, and stays if it was told to", async () => {
+test("a failed launcher says why, and stays if configured to", async () => {
   const args = ["--libvirtd", "/nowhere/libvirtd", "--keep-after-failure"];
   const failing = await place.start({ args });
   await until(

@@ -33,7 +33,7 @@ export interface WatchOptions extends Pick<Observers, "log"> {
  * Watches a migration until the signal, or until libvirt says that the job is over. Each step says where
  * it stands and, in `verdict`, what to do now; carrying that out is the caller's part, and the verdict
  * is repeated until the mode or the figures change. A libvirt that fails or does not answer ends
- * nothing: the figures are then marked as stale, and data that stands still for too long is given up.
+ * nothing: the figures are then marked as stale, and data that does not move for too long is given up.
  *
  * @example
  * ```ts
