@@ -1,7 +1,7 @@
 /**
- * How a guest ended: `PoweredOff` by itself, `Stopped` because that was asked for, `Killed` by somebody who
- * ended its QEMU, `Crashed` by a panic or a fault of QEMU, `Failed` where QEMU could not be started or the
- * guest's liveness probe failed.
+ * How a guest ended: `PoweredOff` by itself, `Stopped` on request, `Killed` by somebody who ended its QEMU,
+ * `Crashed` by a panic or a fault of QEMU, `Failed` if QEMU could not be started or the guest's liveness
+ * probe failed.
  */
 export const guestEndKinds = ["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const;
 

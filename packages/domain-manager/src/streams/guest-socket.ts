@@ -43,7 +43,7 @@ export class GuestSocket {
   readonly #clock: Clock;
   /** The stream of the client that is there. */
   #current: Duplex | undefined;
-  /** Attempts to connect that are under way; the last one wins. */
+  /** Attempts to connect that are in progress; the last one wins. */
   #attempts = new Set<object>();
 
   constructor(options: GuestSocketOptions) {

@@ -1,6 +1,6 @@
 import { tooLong } from "./read-body.ts";
 
-/** A whole answer of a server. */
+/** A complete response of a server. */
 export interface Answer {
   readonly status: number;
   /** By name in lower case; values of one name are joined. */
@@ -20,8 +20,9 @@ const maxHeadBytes = 64 * 2 ** 10;
 const headEnd = "\r\n\r\n";
 
 /**
- * Reads one answer of HTTP/1.1 from the chunks of a connection. It is strict: what is not framed as RFC 9112 has
- * it is refused, because whatever follows on the connection could then be taken for another request's answer.
+ * Reads one HTTP/1.1 response from the chunks of a connection. It is strict: it refuses anything that is not
+ * framed according to RFC 9112, because otherwise whatever follows on the connection could be taken for the
+ * response to another request.
  */
 export class AnswerParser {
   readonly #isHead: boolean;

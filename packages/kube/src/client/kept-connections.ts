@@ -41,8 +41,9 @@ interface Kept {
 }
 
 /**
- * Connections to one server that are kept between requests; the last one used is used first. Node's own client does
- * the same for three times the CPU: most of what it does is for streams, which a small answer does not need.
+ * Connections to one server that are kept between requests; the last one used is used first. Node's own
+ * client does the same for three times the CPU: most of what it does is for streams, which a small response
+ * does not need.
  */
 export class KeptConnections {
   readonly #peer: Peer;
@@ -60,7 +61,7 @@ export class KeptConnections {
     this.#clock = clock;
   }
 
-  /** Sends a request and reads the whole answer. Rejects with what went wrong on the connection. */
+  /** Sends a request and reads the complete response. Rejects with the error of the connection. */
   async exchange({ method, text, maxBytes }: Exchange, scope: RequestScope): Promise<Answer> {
     const kept = this.#take() ?? (await this.#turn(scope));
     return await new Promise<Answer>((resolve, reject) => {
@@ -207,7 +208,7 @@ export class KeptConnections {
   }
 }
 
-/** Tells whoever waits for an answer on this connection that none will come. */
+/** Fails the request that waits for a response on this connection. */
 function fail(kept: Kept, error: unknown): void {
   const { current } = kept;
   kept.current = undefined;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { KubeError } from "./kube-error.ts";
 
-/** The whole body of an answer. Rejects if it is longer than the limit, or ends before it is complete. */
+/** The complete body of a response. Rejects if it is longer than the limit, or ends before it is complete. */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -8,7 +8,7 @@ export interface PathParts {
   readonly subresource?: string | undefined;
 }
 
-/** The path of a resource, of one object of it or of a subresource of that. */
+/** The path of a resource, of one of its objects, or of a subresource of that object. */
 export function requestPath(
   resource: Resource,
   { namespace, name, subresource }: PathParts,
@@ -32,7 +32,7 @@ export function requestPath(
   return `/${parts.map(segment).join("/")}`;
 }
 
-/** `?a=b` of what is given; empty of nothing. */
+/** The given parameters as `?a=b`; empty if there are none. */
 export function queryOf(
   parameters: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {

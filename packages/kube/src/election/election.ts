@@ -149,7 +149,7 @@ export class Election {
     return { state: "lost" };
   }
 
-  /** Nothing can end work that does not listen; whoever watches over it must know. */
+  /** Nothing can end work that ignores its signal, so it must be reported. */
   #tellLate(leadership: Leadership): void {
     if (leadership.isHeld()) return;
     const { log, metrics } = this.#settings;

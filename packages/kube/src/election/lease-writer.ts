@@ -30,7 +30,10 @@ export class LeaseWriter {
     }
   }
 
-  /** Makes the lease, or takes this version of it. Returns when it was sent; `undefined` if others were faster. */
+  /**
+   * Creates the lease, or takes over this version of it. Returns when it was sent; `undefined` if others were
+   * faster.
+   */
   async take(
     known: { readonly lease: Lease; readonly transitions: number } | undefined,
     signal: AbortSignal | undefined,

@@ -7,7 +7,7 @@ interface Delay {
   isStale: boolean;
 }
 
-/** Keys that become due: one timer for all of them; of two delays of a key the earlier one counts. */
+/** Keys that become due: one timer for all of them; of two delays for a key, the earlier one counts. */
 export class Delays {
   /** A binary heap: the earliest first. */
   readonly #heap: Delay[] = [];

@@ -40,7 +40,7 @@ export class SilenceGuard implements Disposable {
     return this.#isSilent;
   }
 
-  /** From now on so much silence is too much, where it was less before. */
+  /** From now on, this much silence is too much; before, it was less. */
   allow(limit: number): void {
     this.#limit = limit;
   }

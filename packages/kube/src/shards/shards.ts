@@ -144,7 +144,7 @@ export class Shards {
     return { members, held, dead };
   }
 
-  /** Removes the lease of a member that died; not if it has come back to life in between. */
+  /** Removes the lease of a member that died, unless it has come back in the meantime. */
   async #bury({ metadata }: Lease, options: RequestOptions): Promise<void> {
     const { namespace = "", name = "", uid, resourceVersion } = metadata;
     const preconditions = { uid, resourceVersion };
