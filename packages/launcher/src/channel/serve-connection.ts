@@ -50,9 +50,9 @@ export interface ServedConnection {
 /**
  * Serves the channel on a connection until either side ends it. The caller decides who may connect.
  *
- * A client that breaks the protocol is told why and disconnected; nothing that it sends throws or
- * allocates more than the channel's limits. A request is answered at its deadline even if the work
- * goes on; it keeps its place among those in flight until the work has ended, too.
+ * A client that breaks the protocol gets the reason and is disconnected; nothing that it sends throws or
+ * allocates more than the channel's limits. A request is answered at its deadline even if the work continues;
+ * it counts as in flight until the work has ended, too.
  */
 export function serveConnection(stream: Duplex, options: ServeOptions): ServedConnection {
   return new ServerConnection(stream, options);

@@ -19,7 +19,7 @@ export interface Answer {
   readonly attachment: Buffer;
 }
 
-/** What a request is told. */
+/** The outcome of a request. */
 export interface Handlers {
   onAnswer(answer: Answer): void;
   onItem?(item: unknown): void;

@@ -38,7 +38,7 @@ export class AgentGrant implements HandoverGrant, TargetGrant {
     this.#clock = clock;
   }
 
-  /** Only what the agent tells from now on is a live read. */
+  /** Only what the agent reports from now on is a live read. */
   async read(): Promise<ReadGrant> {
     this.#wish({ asksGrant: true });
     return await this.#heard(this.#grants, "report the run grant", () => true);
@@ -59,7 +59,7 @@ export class AgentGrant implements HandoverGrant, TargetGrant {
     return await this.#heard(this.#claims, "claim the guest", () => true);
   }
 
-  /** What has been told with the grant of the other side's end. It stays true. */
+  /** Proofs of the other side's end that came with the grant. They stay true. */
   proofs(): readonly ProofOfEnd[] {
     return this.#proofs;
   }

@@ -26,8 +26,8 @@ export async function main(line: readonly string[], signal: AbortSignal): Promis
 }
 
 /**
- * The end of PID 1 is the end of its guest. A defect in one code path must not cause that: it is
- * logged, and the guest's state is read from libvirt anew each time in any case.
+ * The end of PID 1 is the end of its guest. A defect in one code path must not cause that: it is logged, and
+ * the guest's state is read from libvirt each time anyway.
  */
 function surviveDefects(log: Log): void {
   const survive = (error: unknown): void =>

@@ -55,7 +55,7 @@ export async function leaveTerminationMessage(path: string, ending: Ending): Pro
     await writeFile(path, terminationMessage(ending), { flag: O_WRONLY | O_TRUNC | create });
     return true;
   } catch {
-    // The caller is told, and goes on: nothing depends on it.
+    // The caller learns of it and continues: nothing depends on it.
     return false;
   }
 }

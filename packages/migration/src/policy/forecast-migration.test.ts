@@ -32,7 +32,7 @@ test("disks are sent first, and what is written meanwhile is part of the first r
 
 test("a guest that writes half as fast as the link halves the rest with each round", () => {
   const found = forecastMigration({ ...still, dirtyBytesPerSecond: 50e6 });
-  // 9.7 s, 4.85 s, 2.43 s, 1.21 s, 0.61 s, 0.30 s and 0.15 s, and 0.3 s in which the guest stands still.
+  // 9.7 s, 4.85 s, 2.43 s, 1.21 s, 0.61 s, 0.30 s and 0.15 s, and 0.3 s in which the guest is paused.
   expect(found).toMatchObject({ converges: true, rounds: 7, downtimeMs: 300 });
   expect(found.durationMs).toBeCloseTo(19_548, -1);
 });

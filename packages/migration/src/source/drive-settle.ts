@@ -17,15 +17,15 @@ import { isClaimedByAnother } from "./drive-grant.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { endJob } from "./end-job.ts";
 
-/** What became of a source. `waits`: it is paused and safe, and something else has to happen first. */
+/** What became of a source. `waits`: it is paused and safe, and something else must happen first. */
 export type SettledSource =
   | { readonly source: "runs" | "paused" | "ended"; readonly record: DecisionRecord }
   | {
       readonly source: "waits";
       readonly record: DecisionRecord;
       /**
-       * `release`: nobody has it yet. `claim`: the target is whole. `recovery`: post-copy is broken. `coldStart`:
-       * memory is lost.
+       * `release`: nobody has it yet. `claim`: the target is complete. `recovery`: post-copy is broken.
+       * `coldStart`: memory is lost.
        */
       readonly for: "release" | "claim" | "recovery" | "coldStart";
       readonly why: string;
@@ -72,7 +72,7 @@ async function decided({ decision, domain, libvirt }: SourceParts): Promise<Deci
   return decision.settle({ outcome: "aborted", migrationUID, sourceRuns });
 }
 
-/** Aborted or returned: the source continues, and the target is told to end its copy. */
+/** Aborted or returned: the source continues, and the target is asked to end its copy. */
 async function goBack(
   parts: SourceParts,
   record: DecisionRecord,
@@ -100,7 +100,7 @@ async function goBack(
   throw new MigrationError("MIGRATION_PHASE_FAILED", message, { path: "source/confirm" });
 }
 
-/** Resumes a source that stands still because of this migration, and for no other reason. */
+/** Resumes a source that is paused because of this migration, and for no other reason. */
 async function resumed(
   { libvirt, domain, decision, grant, log = silentLog }: SourceParts,
   record: DecisionRecord,
@@ -218,8 +218,9 @@ const manyLooks = 4;
 const endsWithin = 40_000;
 
 /**
- * After the switch there is only the way forward: a target that an earlier process did not finish is finished now,
- * which starts it. A running one is left alone. One that does not run although the stream is broken is told to end.
+ * After the switch there is only the way forward: a target that an earlier process did not finish is finished
+ * now, which starts it. A running one is left alone. One that does not run although the stream is broken is
+ * asked to end.
  */
 async function startTarget(
   parts: SourceParts,

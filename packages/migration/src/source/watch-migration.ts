@@ -13,7 +13,7 @@ import {
 
 /** How a migration is watched. */
 export interface WatchOptions extends Pick<Observers, "log"> {
-  /** Asks the source's libvirt for the job's figures. Not called again before it has answered. */
+  /** Asks the source's libvirt for the job's statistics. Not called again before it has answered. */
   readonly sample: () => Promise<JobStats>;
   readonly policy: ConvergencePolicy;
   /** How memory is being transferred. Default: `PreCopy`. */

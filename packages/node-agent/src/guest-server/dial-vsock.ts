@@ -11,8 +11,9 @@ import type { VsockDialer } from "./served-guest.ts";
 /** What {@link vsockDialer} works with. */
 export interface VsockDialerOptions {
   /**
-   * What guests are shown where TLS is asked for: `vsockIdentity(nodeName)` and nothing else. A guest can pass the
-   * handshake on to whomever it likes, so it must be an identity that no server of the platform accepts.
+   * The certificate that guests are shown if TLS is requested: `vsockIdentity(nodeName)` and nothing else. A
+   * guest can pass the handshake on to any server, so it must be an identity that no server of the platform
+   * accepts.
    */
   readonly credentials?: (options: { readonly signal: AbortSignal }) => Promise<Credentials>;
   /** Milliseconds until a guest that does not answer is given up. Default 5,000. */
@@ -32,8 +33,8 @@ export interface VsockDialerOptions {
 const guestCids = { first: 3, last: 0xffff_fffe } as const;
 
 /**
- * Dials ports of guests over VSOCK, with TLS where that is asked for, as KubeVirt does: TLS 1.3, the node agent shows a
- * certificate, and the guest's own is not checked, because the CID says already who it is.
+ * Dials ports of guests over VSOCK, with TLS on request, as KubeVirt does: TLS 1.3, the node agent shows a
+ * certificate, and the guest's own is not checked, because the CID already identifies it.
  */
 export function vsockDialer({
   credentials,

@@ -33,7 +33,7 @@ export async function openGuestStream(
   }
 }
 
-/** 503 where others have it, 400 where the guest has no such socket or an unsafe one, else 500. */
+/** 503 if others have it, 400 if the guest has no such socket or an unsafe one, else 500. */
 export function answerStreamFailure(error: unknown): NodeAnswer {
   const { code, message, cause } = Object(error) as { [key: string]: unknown };
   const text = typeof message === "string" ? message : String(error);

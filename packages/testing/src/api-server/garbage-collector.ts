@@ -30,7 +30,10 @@ export function collectGarbage(server: ServerState, delayMilliseconds = 0): () =
   };
 }
 
-/** Whether something may have lost its owner or has to go: heartbeats and most other changes make nothing garbage. */
+/**
+ * Whether something may have lost its owner or must be deleted: heartbeats and most other changes make
+ * nothing garbage.
+ */
 function matters({ type, object: { metadata } }: Change): boolean {
   return (
     type === "DELETED" ||
@@ -39,7 +42,7 @@ function matters({ type, object: { metadata } }: Change): boolean {
   );
 }
 
-/** One object and the kind that it is of. */
+/** One object and its kind. */
 interface Stored {
   readonly kind: Kind;
   readonly object: AnyObject;

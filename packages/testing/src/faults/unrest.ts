@@ -21,8 +21,8 @@ const longest = 60_000;
 const farthest = 3_600_000;
 
 /**
- * Parts two parts of a cluster by chance, again and again, and lets dates jump: actors, nodes, their agents and the API
- * server. The same seed does the same.
+ * Repeatedly cuts random pairs of parts off from each other (actors, nodes, their agents and the API server),
+ * and makes clocks jump. The same seed does the same.
  */
 export function startUnrest({ cluster, random, actors, lasts, note }: UnrestOptions): void {
   const { clock, network, dates, nodes } = cluster;

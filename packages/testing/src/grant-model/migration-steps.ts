@@ -54,7 +54,7 @@ export function migrationSteps(w: World): void {
   }
 }
 
-/** The source's agent reads that it is to hand over: it opens a folder, and only for a guest that runs. */
+/** The source's agent reads that it must hand over: it opens a directory, and only for a running guest. */
 function begin(w: World, m: number): void {
   const { s } = w;
   const source = sourceOf(s, m);
@@ -115,7 +115,7 @@ function settleRequests(s: Uint8Array, m: number): readonly SettleRequest[] {
   return requests;
 }
 
-/** Swaps the decision into the grant, and tells the target of a release. */
+/** Swaps the decision into the grant, and informs the target of a release. */
 function makeKnown(w: World, m: number): void {
   const { s } = w;
   const n = nodeOf(s, sourceOf(s, m));

@@ -11,7 +11,7 @@ import {
   untilAgent,
 } from "./guest-check.ts";
 
-/** What the guest's agent answers, and what is read of a guest. */
+/** What the guest's agent answers, and what is read about a guest. */
 export const agentChecks: readonly GuestCheck[] = [
   {
     name: "nothing answers before the agent connects; then it answers, and runs programs",

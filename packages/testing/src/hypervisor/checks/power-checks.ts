@@ -12,7 +12,7 @@ import {
   untilState,
 } from "./guest-check.ts";
 
-/** What the verbs do to a guest, and what is told of it. */
+/** What the verbs do to a guest, and what is reported about it. */
 export const powerChecks: readonly GuestCheck[] = [
   {
     name: "a guest is paused and unpaused, and doing either twice changes nothing",

@@ -35,7 +35,7 @@ interface Part {
   readonly over: AbortController;
 }
 
-/** Milliseconds from what is told until those who follow it hear it. */
+/** Milliseconds from a report until its followers receive it. */
 const moment = 20;
 
 type FollowOptions = Parameters<MigrationVerbs["followMigration"]>[1];
@@ -50,7 +50,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
   #part: Part | undefined;
   /** Migrations that were aborted before they began. */
   readonly #never = new Set<string>();
-  /** Those who follow a migration and have heard all that was told. */
+  /** The followers of a migration that have received every report. */
   readonly #listeners = new Set<() => void>();
   #waking = false;
 
@@ -99,7 +99,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     return part.report;
   }
 
-  /** Resolves soon after something was told; rejects with the reason of the signal. */
+  /** Resolves soon after something was reported; rejects with the reason of the signal. */
   async #nextNews(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
@@ -116,7 +116,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     });
   }
 
-  /** What is told within a moment is heard at once. */
+  /** Reports within a moment are received together. */
   #wake(): void {
     if (this.#waking || this.#listeners.size === 0) return;
     this.#waking = true;

@@ -20,7 +20,7 @@ export interface TargetParts {
   readonly over: AbortSignal;
 }
 
-/** Milliseconds between two looks of a target that has not heard. */
+/** Milliseconds between two queries of a target that has not heard the decision. */
 const interval = 5_000;
 
 /** The target of one migration: its copy stays paused until a release. */
@@ -177,7 +177,7 @@ export class SimulatedTarget implements WiredTarget {
     }
   }
 
-  /** Looks for a decision that nobody has told. */
+  /** Looks for a decision that was not delivered. */
   async #find(): Promise<void> {
     const { wires, node, request, notes } = this.#parts;
     const { migration } = request;
