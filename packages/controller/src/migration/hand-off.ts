@@ -27,8 +27,7 @@ export function isHandedOff({ vmi, migration, view }: MigrationPass): boolean {
 }
 
 /**
- * Tells the node agents about the migration: where the guest leaves, where it goes, and under which
- * rules.
+ * Informs the node agents of the migration: where the guest leaves, where it goes, and under which rules.
  */
 export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | undefined {
   const failure = nameNetworks(pass, targetPod);
@@ -69,8 +68,8 @@ export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | 
 }
 
 /**
- * The label of an earlier migration to the same node looks like this one's, and that node's agent may just be taking it
- * away: then it is to be set anew.
+ * The label of an earlier migration to the same node looks like this one's, and that node's agent may just be
+ * removing it: then it must be set again.
  */
 function labelTest({ grant, vmi, names }: MigrationPass): readonly JsonPatchOperation[] {
   const { labels } = vmi.metadata ?? {};

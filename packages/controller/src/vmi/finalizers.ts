@@ -39,9 +39,8 @@ export function releaseUnstarted(pass: VmiPass): void {
 }
 
 /**
- * A missing Pod object is no proof, and neither is an empty cache. A VM that is being deleted is
- * released first, as soon as it has seen that the grant has ended: then both finalizers are removed
- * in one write.
+ * A missing Pod object is not proof, and neither is an empty cache. A VM that is being deleted is released
+ * first, as soon as it has seen that the grant has ended: then both finalizers are removed in one write.
  */
 function mayRelease(pass: VmiPass): boolean {
   const isHeld = pass.finalizers.includes(pass.names.finalizers.vmi);

@@ -294,7 +294,7 @@ export class DomainWatcher implements AsyncDisposable {
       return await this.#looking;
     }
     this.#next ??= this.#looking
-      // Whoever waits for that look gets its failure.
+      // Callers that wait for that look get its failure.
       .catch(() => {})
       .then(async () => {
         this.#next = undefined;

@@ -8,7 +8,7 @@ import type { RequestScope } from "./request-scope.ts";
 /** Less than the 90 seconds after which an API server closes an idle connection under a request. */
 const idleMilliseconds = 30_000;
 const maxConnections = 64;
-/** After so long without traffic the kernel asks whether the peer is still there. */
+/** After this long without traffic, the kernel checks whether the peer is still there. */
 export const probeMilliseconds = 30_000;
 
 /** What goes out, and how its answer is read. */
@@ -68,7 +68,7 @@ export class KeptConnections {
       const current = { parser: new AnswerParser(method, maxBytes), resolve, reject };
       kept.current = current;
       scope.onStop(() => {
-        // Not if it has its answer: the connection may serve the next request by now.
+        // Not if it has its response: the connection may already serve the next request.
         if (kept.current === current) kept.socket.destroy(new Error("aborted"));
       });
       kept.socket.write(text);
@@ -121,7 +121,7 @@ export class KeptConnections {
       fail(kept, new Error("the connection was closed before the response was complete"));
       const at = this.#idle.indexOf(kept);
       if (at >= 0) this.#idle.splice(at, 1);
-      // Whoever waited for this one gets a new one.
+      // The request that waited for this connection gets a new one.
       const next = this.#waiting.shift();
       if (next) next(this.#connect());
     });

@@ -39,7 +39,7 @@ export interface Controller {
    * twice at a time.
    */
   run(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
-  /** Starts no more reconciles, gives those at work so long to end by themselves, and then aborts them. */
+  /** Starts no more reconciles, gives the running ones this long to end by themselves, and then aborts them. */
   stop(options?: { readonly grace?: number | undefined }): Promise<void>;
   /** Has an object reconciled for a reason that no watch sees. Does nothing unless it runs. */
   enqueue(

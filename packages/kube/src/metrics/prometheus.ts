@@ -109,7 +109,7 @@ function makeInstrument(
   { type, help, labels, buckets }: MetricDefinition,
 ): Instrument {
   const base = { help, labelNames: [...labels], registers: [registry] };
-  // prom-client throws at a label that it was not told of; whoever counts must not fail.
+  // prom-client throws at an unknown label; counting must not fail.
   const only = (given: Labels): Record<string, string> =>
     Object.fromEntries(labels.map((label) => [label, given[label] ?? ""]));
   switch (type) {

@@ -13,7 +13,7 @@ import { SilenceGuard } from "./silence-guard.ts";
 import { WatchPosition } from "./watch-position.ts";
 import { withoutManagedFields } from "./without-managed-fields.ts";
 
-/** A connection that lasted so long was a good one: what fails next is a new trouble. */
+/** A connection that lasted this long was a good one: the next failure is a new one. */
 const goodConnection = 10_000;
 /** How many lists in a row may break before their end until they are requested in pages. */
 const maxStreamTries = 3;

@@ -61,7 +61,7 @@ export class SilenceGuard implements Disposable {
     this.#controller.abort();
   }
 
-  // One timer that looks back, instead of one that is set anew with each event.
+  // One timer that looks back, instead of one that is set again with each event.
   #arm(milliseconds: number): void {
     this.#timer = this.#clock.setTimeout(() => {
       const silence = this.#waitingSince === undefined ? 0 : this.#clock.now() - this.#waitingSince;

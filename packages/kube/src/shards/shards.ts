@@ -113,7 +113,7 @@ export class Shards {
     const free = all.filter((shard) => holderOf(shard) === undefined);
     const view = { shards: this.#shards, identity, members, held: mine, free };
     const { take, release } = planShards(view);
-    // Somebody else was faster, or has it by now.
+    // Somebody else was faster, or has it in the meantime.
     for (const shard of [...release, ...others]) this.#taken.get(shard)?.stop.abort();
     for (const shard of take) if (!this.#taken.has(shard)) this.#take(shard, work, onFailure);
     await Promise.all(dead.map((lease) => this.#bury(lease, options)));

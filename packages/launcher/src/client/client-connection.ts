@@ -50,7 +50,7 @@ export class ClientConnection {
     this.#hello = new Promise((resolve, reject) => {
       this.#helloDone = { resolve, reject };
     });
-    // Whoever opened the connection gets the error; nobody else needs it.
+    // The opener of the connection gets the error; nobody else needs it.
     this.#hello.catch(() => {});
     stream.on("error", (cause) => this.end(closed("the connection broke", cause)));
     stream.on("close", () => this.end(closed("the launcher closed the connection")));

@@ -243,7 +243,8 @@ async function startTarget(
       "migration: the target has not reported that it is complete",
     );
   }
-  // Of a guest that its user has paused the state does not say whether its copy has come to the point where it would run.
+  // If its user has paused the guest, the state does not show whether its copy has reached the point where it
+  // would run.
   if (isPaused || !(await isStreamBroken(parts, copy))) return;
   try {
     const interval = Math.ceil(patience / 2);

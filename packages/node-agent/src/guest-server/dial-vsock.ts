@@ -53,7 +53,7 @@ export function vsockDialer({
     const stream = await connect({ cid, port }, { timeoutMs: timeout, signal }).catch((cause) => {
       throw failed(cause instanceof Error ? cause.message : String(cause), cause);
     });
-    // One that breaks before somebody listens: whoever gets it finds that in its `errored`.
+    // If it breaks before somebody listens, its receiver finds that in its `errored`.
     stream.on("error", () => {});
     if (!shown) return stream;
     return await secured(stream, shown, { timeout, signal, clock }).catch((cause) => {
@@ -99,7 +99,7 @@ function secured(
     const end = (error?: Error): void => {
       clock.clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      // Whoever gets the stream learns of a later failure from its close.
+      // The receiver of the stream learns of a later failure from its close.
       secure.on("error", () => {});
       secure.off("error", end);
       secure.off("close", onClose);

@@ -148,7 +148,7 @@ function isCurrent(server: ServerState, kind: Kind, object: KubeObject): boolean
   return served && server.table(kind).get(objectKey(object.metadata)) === object;
 }
 
-/** An object as it is by now, if it is still there. */
+/** The present state of an object, if it still exists. */
 function asItIs(server: ServerState, { kind, object }: Stored): Stored | undefined {
   const now = server.table(kind).get(objectKey(object.metadata));
   return now && now.metadata.uid === object.metadata.uid ? { kind, object: now } : undefined;

@@ -33,7 +33,7 @@ import { World } from "./world.ts";
 
 /** How large a model is. */
 export interface GrantModelOptions {
-  /** Launcher Pods in all, at most 4; every second one is on the second node. */
+  /** Total number of launcher Pods, at most 4; every second one is on the second node. */
   readonly pods: number;
   readonly migrations: 0 | 1 | 2;
   /** Crashes of agents, launchers and libvirtd. */

@@ -122,7 +122,7 @@ export class SimulatedSource implements WiredSource {
     const { migration } = request;
     tell({ step: "begin.before" });
     if (!guest.domain.isActive) throw failed("source/begin", "the guest does not run");
-    // Callers are answered before the phases go on.
+    // Callers get their replies before the phases continue.
     await sleep(clock, 1);
     tell({ step: "begin.after" });
     tell({ step: "prepare.before" });
