@@ -42,7 +42,7 @@ async function openShell(nodes) {
       PS1: "cluster$ ",
     };
     for (const { reference } of images) say(`nodes have the image ${reference}`);
-    say("this shell has kubectl; the cluster ends with it");
+    say("this shell has kubectl; the cluster ends when you leave it");
     // A user's shell reads start-up files that would reset the prompt and the PATH.
     const shell = spawn("bash", ["--norc", "--noprofile"], { env, stdio: "inherit" });
     process.on("SIGINT", () => {});
@@ -91,7 +91,8 @@ async function runCycles(cycles, nodes) {
     const left = leftovers().filter((each) => !before.includes(each));
     const state = left.length === 0 ? "nothing left" : `left: ${left.join("; ")}`;
     say(`${cycle} of ${cycles}: up ${up - start} ms, down ${down - up} ms, ${state}`);
-    if (left.length > 0) throw new Error(`a cluster that ended has left: ${left.join("; ")}`);
+    if (left.length > 0)
+      throw new Error(`a cluster that has ended left behind: ${left.join("; ")}`);
   }
   const median = (/** @type {number[]} */ all) => all.sort((a, b) => a - b)[all.length >> 1];
   say(`median of ${cycles}: up ${median(ups)} ms, down ${median(downs)} ms`);

@@ -21,7 +21,7 @@ export async function* watchDomains(libvirt) {
       if (state === undefined) states.delete(event.dom.name);
       else states.set(event.dom.name, state);
     } else {
-      // "resync" after a reconnect, "dropped" after a pause of ours: only the daemon knows the truth.
+      // "resync" after a reconnect, "dropped" after a pause on our side: only the daemon knows the truth.
       states = await listStates(libvirt);
     }
     yield states;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { packTestImages } from "./test-images.mjs";
 
-test("the launcher's image is under 250 MB, and packing it again gives the same", async () => {
+test("the launcher's image is under 250 MB, and packing it again gives the same bytes", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "virtkit-images-"));
   try {
     const [first] = await packTestImages(folder);

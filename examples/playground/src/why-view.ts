@@ -27,7 +27,7 @@ const effects: Readonly<Record<ChangeEffect, string>> = {
 /** What it takes to turn a running guest into the other one. */
 export function showChanges(root: HTMLElement, changes: readonly DomainChange[]): void {
   const title =
-    changes.length === 0 ? "Nothing is to be changed." : "To make the first one the second:";
+    changes.length === 0 ? "Nothing needs to change." : "To turn the first into the second:";
   const items = changes.map(({ summary, effect, reason }) => {
     const why = reason === undefined ? "" : `: ${reason}`;
     return element("li", { "data-effect": effect }, `${summary} (${effects[effect]}${why})`);

@@ -41,12 +41,11 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/rm.ts"),
   },
   doctor: {
-    summary:
-      "check whether this host can run VMIs, and say how to fix it; --clean removes leftovers",
+    summary: "check whether this host can run VMIs, and say what to fix; --clean removes leftovers",
     load: () => import("./commands/doctor.ts"),
   },
   why: {
-    summary: "find the step of starting a VM that has not happened, and say why",
+    summary: "say which handoff of a VM's start has not happened, and why",
     load: () => import("./commands/why.ts"),
   },
   fence: {

@@ -111,7 +111,7 @@ test.each([
   expect((await run(name, args)).code).toBe(2);
 });
 
-test("virt-tail prints a log from its beginning, even one that is replaced, and ends when told", async () => {
+test("virt-tail prints a log from its beginning, even one that is replaced, and ends on request", async () => {
   const log = join(mkdtempSync(join(folder, "log-")), "serial");
   const child = start("virt-tail", ["--logfile", log]);
   let printed = "";
@@ -130,7 +130,7 @@ test("virt-tail prints a log from its beginning, even one that is replaced, and 
   expect(printed).toMatch(/last words\n$/);
 });
 
-test("container-disk ends at once, or holds its image until it is told to end", async () => {
+test("container-disk ends at once, or holds its image until it is asked to end", async () => {
   expect(await run("container-disk", ["--no-op"])).toMatchObject({ code: 0 });
   const path = join(mkdtempSync(join(folder, "disk-")), "disk_0");
   const child = start("container-disk", ["--copy-path", path]);

@@ -59,7 +59,7 @@ afterAll(async () => {
   await rm(stateDirectory, { recursive: true, force: true });
 });
 
-test("a guest reaches the outside, behind the host's address, and answers come back", async () => {
+test("a guest reaches the outside world, behind the host's address, and replies come back", async () => {
   for (const pod of [isolated, open]) {
     expect(await askFrom(namespaceOf(pod), lab.outside, port)).toBe(
       `reached from ::ffff:${lab.host}`,
@@ -127,7 +127,7 @@ test("guests do not reach each other unless both are open", async () => {
   expect(await askFrom(namespaceOf(open), openToo.network.podAddress, port)).toEqual(reached);
 });
 
-test("a neighbour of the host that knows the route does not reach an isolated guest, but an open one", async () => {
+test("a neighbour of the host that knows the route reaches an open guest, but not an isolated one", async () => {
   const ask = async ({ network }: LocalSandbox): Promise<string> =>
     await askFrom(lab.namespace, network.podAddress, port);
   expect(await ask(victim)).toEqual(notReached);

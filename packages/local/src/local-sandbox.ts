@@ -234,7 +234,7 @@ async function untilStarted(
   };
   const pid = await until(look, { clock, interval: 10, timeout: 60_000, signal });
   if (typeof pid === "number") return pid;
-  const said = readFileSync(names.log, "utf8").trim().slice(-1000) || "it said nothing";
+  const said = readFileSync(names.log, "utf8").trim().slice(-1000) || "it printed nothing";
   const message = `the sandbox could not be created: ${said}; "virtkit doctor" lists what this host lacks`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: names.log });
 }

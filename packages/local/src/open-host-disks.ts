@@ -130,10 +130,7 @@ async function makeMissing(open: OpenHostDisk): Promise<void> {
     if (rest.length > 0) makeOrFind(at, name);
     else await makeDisk(at, name, disk);
   }
-  throw refused(
-    disk,
-    `${disk.path} is removed by somebody as soon as it is created; create it yourself`,
-  );
+  throw refused(disk, `${disk.path} is removed as soon as it is created; create it yourself`);
 }
 
 function makeOrFind(parent: SafePath, name: string): void {

@@ -60,5 +60,5 @@ export async function proveQemu(timeout: number = startTimeout): Promise<Program
 }
 
 function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1)?.slice(0, 300) || "it said nothing";
+  return text.trim().split("\n").at(-1)?.slice(0, 300) || "it printed nothing";
 }

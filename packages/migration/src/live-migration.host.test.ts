@@ -88,7 +88,7 @@ test("a guest that dirties memory faster than the link is aborted in time, unhar
   await expectGuestOn("a");
 }, 90_000);
 
-test("with post-copy, the same guest is committed, switched and whole at the target", async () => {
+test("with post-copy, the same guest is committed, switched and complete at the target", async () => {
   const giveUp = { iteration: 3, how: "postCopy" } as const;
   const params = { bandwidth: 20, "bandwidth.postcopy": 50 };
   const move = await lab.move({ flags: ["postcopy"], params, giveUp });

@@ -67,7 +67,7 @@ test("bridge: a connection that is open during the move stays open, and the swit
   expect(pods.on("lan", "nft list table bridge announced")).toMatch(/counter packets [1-9]/);
 }, 180_000);
 
-test("bridge, where each Pod has an address of its own: the guest keeps the one it had, and takes the new Pod's when it asks", async () => {
+test("bridge, where each Pod has its own address: the guest keeps the one it had, and takes the new Pod's when it asks", async () => {
   await using pods = await WiredPods.start();
   pods.plugIn("a", "10.244.7.2");
   const nic = await pods.wire("a", { bridge: {} });

@@ -47,7 +47,7 @@ test("post-copy breaks, and the target's QEMU hangs before it has run: its copy 
   });
 }, 180_000);
 
-test("control: the target's QEMU hangs once it has run: nothing is ended, and somebody is told what to do", async () => {
+test("control: the target's QEMU hangs once it has run: nothing is ended, and the message says what to do", async () => {
   await nodes.use(async (lab) => {
     const move = await lab.move(postCopy(4));
     const { source } = await move.run();

@@ -119,7 +119,7 @@ it("rotates so that everybody always trusts everybody, and drops the old authori
   expect(splitPem(busy.bundle)).toHaveLength(1);
 });
 
-it("control: a rotation without an announcement leaves behind those who have not looked yet", async () => {
+it("control: a rotation without an announcement leaves behind those who have not refreshed yet", async () => {
   const store = new MemoryStore();
   const rotation = { announce: 0 };
   const [busy, idle] = [await open({ store, rotation }), await open({ store, rotation })];

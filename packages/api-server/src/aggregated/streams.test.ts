@@ -150,7 +150,7 @@ test("a frame longer than the node accepts ends its console and no other", async
   await closed(other);
 });
 
-test("in a flood of clients, the limit's number get a stream, the rest a 429, and other requests an answer", async () => {
+test("in a flood of clients, as many as allowed get a stream, the rest a 429, and other requests an answer", async () => {
   const console = "virtualmachineinstances/vm/console";
   const flood = Array.from({ length: 60 }, () => started.stream(console));
   expect((await started.ask("GET", "/healthz")).code).toBe(200);
@@ -164,7 +164,7 @@ test("in a flood of clients, the limit's number get a stream, the rest a 429, an
   await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
 });
 
-test("a VMI has at most so many streams, until one ends", async () => {
+test("a VMI has a limited number of streams; another one can begin when one ends", async () => {
   const console = "virtualmachineinstances/vm/console";
   const sockets = await Promise.all([open(console), open(console), open(console)]);
   expect(await started.stream(console)).toBe(429);

@@ -186,7 +186,7 @@ class RequestPass {
     const { authority, client, log, metrics } = this.#options;
     const resource = otherResources.signingRequests;
     const who = describeIdentity(identity);
-    // Whoever gets the certificate must find its CA in the bundle.
+    // The holder of the certificate must find its CA in the bundle.
     await this.#publish();
     const certificate = await authority.sign(publicKey, identity);
     const approved = hasCondition(found, "Approved")

@@ -17,8 +17,8 @@ export interface BundlePlace {
 }
 
 /**
- * Writes into a ConfigMap who is trusted, where it says something else. The object is read before the bundle is: a
- * replica that lags behind takes nothing back that another has written meanwhile.
+ * Writes the trusted authorities into a ConfigMap, if it says something else. The object is read before the
+ * bundle is: a replica that lags behind takes nothing back that another has written meanwhile.
  *
  * @returns whether it was written; false also where another was faster, whose bundle is as new
  */

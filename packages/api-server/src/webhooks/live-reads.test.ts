@@ -30,7 +30,7 @@ test("an object that does not exist is undefined, and a failed read is an error"
   await expect(failing.settle(() => failing.ask("a", status(500)))).rejects.toThrow("no");
 });
 
-test("a rule that never has enough ends", async () => {
+test("a rule that keeps asking for objects ends", async () => {
   const reads = new LiveReads();
   let count = 0;
   await expect(reads.settle(() => reads.ask(String(count++), async () => 1))).rejects.toThrow(

@@ -45,6 +45,6 @@ function secureBoot({ domain }: VirtualMachineInstanceSpec, at: string): readonl
   if (smm && smm.enabled !== false) return fine;
   return invalid(
     `${at}.domain`,
-    "boots EFI with secure boot, which needs SMM; set features.smm.enabled to true or firmware.bootloader.efi.secureBoot to false",
+    "uses EFI with secure boot, which needs SMM; set features.smm.enabled to true or firmware.bootloader.efi.secureBoot to false",
   );
 }

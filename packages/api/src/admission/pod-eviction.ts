@@ -148,7 +148,7 @@ function launcherPod(
   }
   const node = pod.spec?.nodeName ?? "";
   if ((vmi.status?.nodeName ?? "") !== node) {
-    return keep(`this Pod is the target of a migration of ${shown}; it is needed`);
+    return keep(`this Pod is the target of a migration of ${shown}; it is still needed`);
   }
   const message = `the VMI ${shown} is now evacuated; its Pod ends when it has left`;
   return { ...keep(message), patch: evacuation(vmi, node, { request, config }) };

@@ -64,7 +64,7 @@ test("does not require what defaulting fills in", () => {
   expect(verdict(vmiOf(template(bare)))).toEqual([]);
 });
 
-test("leaves to the run what only a run can tell: memory, Hyper-V, devices of the architecture", () => {
+test("leaves to the run what only a run can show: memory, Hyper-V, devices of the architecture", () => {
   const domain = {
     memory: undefined,
     features: { hyperv: { synic: { enabled: true } } },

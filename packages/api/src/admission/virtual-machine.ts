@@ -86,7 +86,7 @@ function newMachine(
   return features.length > 0 ? features : discontinuedBindings(templateSpec(expanded), "spec");
 }
 
-/** What is wrong with the spec of a VM, whoever it is a template of. */
+/** What is wrong with the spec of a VM, which may also be the template of another object. */
 export function machineCauses(
   vm: Pick<VirtualMachine, "spec">,
   { config, byKubeVirt }: Pick<MachineContext, "config" | "byKubeVirt">,

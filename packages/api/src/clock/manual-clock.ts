@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 declare function setTimeout(callback: () => void, milliseconds: number): unknown;
 declare const setImmediate: ((callback: () => void) => unknown) | undefined;
 
-/** A clock that stands still until it is advanced, for tests and simulations. */
+/** A clock that moves only when it is advanced, for tests and simulations. */
 export class ManualClock implements Clock {
   #now = 0;
   #count = 0;

@@ -93,7 +93,7 @@ describe("the API server", () => {
     expectKept(await roundTrip(kind, object), object);
   });
 
-  test("refuses an unknown field, and drops it if told to ignore it", async () => {
+  test("refuses an unknown field, and drops it on request", async () => {
     const object = named("MigrationPolicy", { spec: { selectors: {}, unknown: 1 } });
     await expect(roundTrip("MigrationPolicy", object)).rejects.toThrow(
       'unknown field "spec.unknown"',

@@ -228,7 +228,7 @@ test.each([
   expect(matcherScope("preference", kind)).toBe(scope);
 });
 
-test("annotations tell a VMI its instance type and its preference", () => {
+test("annotations of a VMI name its instance type and its preference", () => {
   expect(matcherAnnotations(vm(), config)).toBeUndefined();
   const both = {
     instancetype: { name: "a" },

@@ -61,7 +61,7 @@ test("does not request an absent interface", () => {
   expect(answer).toEqual({ annotations: {} });
 });
 
-test("the Multus default replaces the Pod network, and masquerade tells Istio about its bridge", () => {
+test("the Multus default replaces the Pod network, and masquerade informs Istio about its bridge", () => {
   const networks: Network[] = [{ name: "m", multus: { networkName: "a/b", default: true } }];
   expect(podAnnotations(vmi([{ name: "m", masquerade: {} }], networks), config)).toEqual({
     annotations: {
@@ -127,7 +127,7 @@ test("does not plug an SR-IOV interface into a running Pod", () => {
   expect(livePodAnnotations(vmi([{ name: "red", sriov: {} }], [red]), pod([]), config)).toEqual({});
 });
 
-test("tells the launcher about devices, without unknown fields", () => {
+test("informs the launcher about devices, without unknown fields", () => {
   const subject = vmi([{ name: "red", binding: { name: "info" } }], [red], ["red"]);
   const status = {
     interface: hashedPodInterface("red"),

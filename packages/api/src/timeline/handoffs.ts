@@ -102,7 +102,7 @@ export function firstOpenHandoff(list: readonly Handoff[]): Handoff | undefined 
   );
 }
 
-/** An event is written after what it tells of: that was done before the next stage was, even if the event came later. */
+/** An event is written after what it reports: that was done before the next stage, even if the event came later. */
 function noLater(told: Evidence | undefined, next: string | undefined): Evidence | undefined {
   const isLate = told?.state === "done" && Date.parse(told.at ?? "") > Date.parse(next ?? "");
   return isLate ? done(next) : told;

@@ -180,7 +180,7 @@ test("a node that comes back between the look and the write is not marked", asyn
   expect(writes).toEqual([]);
 });
 
-test("whoever may not list guests can still confirm, and learns that none could be listed", async () => {
+test("a user who may not list guests can still confirm, and learns that none could be listed", async () => {
   const { client, writes } = clusterOf({ objects: {} });
   const io = textIo();
   expect(await confirmFence({ client, node, bootID: "b1" }, io)).toBe(0);

@@ -75,7 +75,7 @@ export async function confirmFence(wish: FencedNode, io: Io): Promise<number> {
   return 0;
 }
 
-/** Takes the out-of-service taint off a Node, whoever set it. */
+/** Removes the out-of-service taint from a Node, no matter who set it. */
 export async function liftFence(wish: Omit<FencedNode, "bootID">, io: Io): Promise<number> {
   const node = await readNode(wish);
   const taints = objects(at(node, "spec", "taints"));
@@ -114,7 +114,7 @@ async function writeTaints(
   }
 }
 
-/** Whoever may mark a node may not always list guests: then they are left out, and it is reported. */
+/** A user who may mark a node may not always list guests: then they are left out, and that is reported. */
 async function guestsHeld(
   client: KubeClient,
   boot: { readonly node: string; readonly bootID: string },

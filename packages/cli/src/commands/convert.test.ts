@@ -118,7 +118,7 @@ spec:
     expect(out).toMatch(/<\/domain>\n<domain /);
   });
 
-  test("a VMI that cannot be converted does not keep others from being converted", async () => {
+  test("a VMI that cannot be converted does not prevent others from being converted", async () => {
     const bad = vmi.replace("guest: 1Gi", "guest: []");
     const { code, out, err } = await runVirtkit(["convert", "-f", "-"], `${bad}---${vmi}`);
     expect(code).toBe(1);

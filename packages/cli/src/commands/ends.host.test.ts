@@ -32,11 +32,11 @@ const ends: readonly [string, string, number, RegExp, () => Promise<void>][] = [
     "is stopped",
     "Stopped",
     0,
-    /asked to|killed/,
+    /as requested|killed/,
     () => host.virtkit("stop", "demo").then(() => {}),
   ],
   ["has its QEMU killed", "Killed", 1, /QEMU was killed with SIGKILL/, () => signal("SIGKILL")],
-  ["has its QEMU told to end", "Killed", 1, /QEMU was told to end/, () => signal("SIGTERM")],
+  ["has its QEMU told to end", "Killed", 1, /QEMU was ended by a signal/, () => signal("SIGTERM")],
   ["has its QEMU crash", "Crashed", 1, /QEMU crashed \(SIGSEGV\)/, () => signal("SIGSEGV")],
   ["has its launcher killed", "Killed", 1, /launcher was killed/, () => killLauncher()],
 ];

@@ -41,7 +41,7 @@ const fence = (...args: readonly string[]) =>
 const taintsNow = async (): Promise<unknown> =>
   Object(await client.get(nodes, { name: node })).spec?.taints;
 
-test("an API server accepts the mark for the boot of a node that is not Ready, and takes it back", async () => {
+test("an API server accepts the mark for the boot of a node that is not Ready, and its removal", async () => {
   await report("True");
   const alive = await fence("confirm", node, "--boot-id", bootID);
   expect([alive.code, alive.err]).toEqual([1, expect.stringContaining("is Ready")]);

@@ -8,7 +8,7 @@ test.each([
   [["xml", "a", "b"], "one domain"],
   [["ls", "a"], "no domain"],
   [["events", "--type", "nope"], "lifecycle"],
-  [["events", "--count", "0"], "from 1"],
+  [["events", "--count", "0"], "at least 1"],
   [["stats", "--group", "nope"], "balloon"],
 ])("wrong usage %j exits 2 and says what to write", async (args, hint) => {
   const { code, out, err } = await runVirtkit(["libvirt", ...args]);

@@ -81,7 +81,7 @@ function checkOptions(name: string, domains: readonly string[], options: Options
   oneOf("--type", eventTypes, options.type);
   oneOf("--group", statsGroups, options.group);
   if (options.count !== undefined && !/^[1-9]\d{0,8}$/.test(options.count)) {
-    throw new UsageError(`--count ${options.count}: use a number from 1`);
+    throw new UsageError(`--count ${options.count}: use a number of at least 1`);
   }
 }
 

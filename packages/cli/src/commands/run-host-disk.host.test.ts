@@ -82,7 +82,7 @@ test("refuses a run with a host disk as validate does, and names the option that
   expect(records()).toEqual([]);
 });
 
-test("refuses a host disk outside the allowed directories, or of root alone, and leaves it as it is", async () => {
+test("refuses a host disk outside the allowed directories, or one that only root can use, and leaves it as it is", async () => {
   const inside = join(allowed, "of-root.img");
   writeFileSync(inside, "the secret of the host", { mode: 0o600 });
   for (const path of [secret, inside]) {

@@ -26,8 +26,8 @@ printed before anything is created.
   -p, --publish ADDRESS:H:G
                          the same on another address of this host: 192.0.2.7:H:G, [2001:db8::7]:H:G;
                          0.0.0.0 and [::] mean all addresses
-      --network MODE     isolated (default): the guest reaches the outside, but neither this host nor
-                         other guests; open: also this host and other open guests
+      --network MODE     isolated (default): the guest reaches the outside world, but neither this
+                         host nor other guests; open: also this host and other open guests
   -d, --detach           run the VMI in the background
       --wait STAGE       with --detach: guest-running (default), ready (by the readiness probe, if there is
                          one) or agent-connected

@@ -14,8 +14,8 @@ import {
 /** Text of `virtkit validate --help`. */
 export const help = `Usage: virtkit validate -f FILE [-f FILE]... [OPTION]...
 
-Checks the KubeVirt objects in manifests and prints where each fault is. All faults that can be known are
-reported at once. Objects of other API groups are ignored.
+Checks the KubeVirt objects in manifests and prints where each fault is. Reports as many faults as possible at
+once. Objects of other API groups are ignored.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --strict             also report unknown fields, and objects of other API groups

@@ -38,8 +38,8 @@ export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
        virtkit why NAME --context CONTEXT [-n NAMESPACE] [--kubeconfig FILE] [-o FORMAT]
        virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
 
-Says which step of starting a VMI has not happened, and why. Works for VMIs that "virtkit run" started on
-this host, where it also says how long each step took and how a VMI ended, and for VMIs in a cluster. For a
+Says which handoff of a VMI's start has not happened, and why. Works for VMIs that "virtkit run" started on
+this host, where it also says how long each handoff took and how a VMI ended, and for VMIs in a cluster. For a
 VM in a cluster it also says why it is not started, and which changes wait for a restart.
 
   -f FILE       objects, as printed by kubectl get -o yaml: the VMI, its launcher Pod, events; the
@@ -52,7 +52,7 @@ VM in a cluster it also says why it is not started, and which changes wait for a
   -o FORMAT     text (default), json or yaml
   --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
 
-A step about which the files say nothing is "unknown". Example:
+A handoff about which the files say nothing is "unknown". Example:
 
   kubectl get vm,vmi,pod,events,datavolumes,controllerrevisions -o yaml | virtkit why -f -`;
 

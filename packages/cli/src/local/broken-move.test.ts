@@ -4,7 +4,7 @@ import { whyBroken } from "@virtkit/local";
 import { expect, test } from "vitest";
 import { tellBrokenMove } from "./broken-move.ts";
 
-test("each new reason of the source is told once, until the move is settled", () => {
+test("each new reason of the source is reported once, until the move is settled", () => {
   const lines: string[] = [];
   const stderr = new Writable({
     write(chunk, _, done) {

@@ -210,7 +210,7 @@ class Session {
   }
 
   #onHandoff(entry: TraceEntry, progress: ProgressLines): void {
-    // That an interrupted operation failed is no news.
+    // That an interrupted operation failed need not be reported.
     if (!(entry.state === "failed" && this.#interrupt.signal.aborted)) progress.tell(entry);
     if ((entry.state ?? "done") === "done") this.#stages.add(entry.stage);
     this.#wake();

@@ -68,7 +68,7 @@ export interface TargetPassContext {
   readonly numaCells?: readonly number[];
 }
 
-/** What each pass of a target comes to, in the recorded form. */
+/** The result of each pass of a target, in the recorded form. */
 export function targetPasses(
   { steps, ...only }: TargetPassInput,
   context: TargetPassContext,

@@ -35,7 +35,7 @@ interface HandlerPass {
   /** A merge patch of the VMI as the last pass left it. */
   readonly vmiPatch?: object;
   readonly domain?: HandlerDomain | null;
-  /** The clock goes on by this before the pass. */
+  /** The clock advances by this before the pass. */
   readonly advanceSeconds?: number;
 }
 

@@ -110,7 +110,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     return {
       events: eventLines(status.events),
       migrationState: writeAsGo(state, VirtualMachineInstanceMigrationStateSchema),
-      // What KubeVirt makes of a guest whose whereabouts nobody tells.
+      // How KubeVirt treats a guest whose node nobody reports.
       phase: status.isLost && left !== "Succeeded" ? "Failed" : left,
       ...(isNow && { endTimestampSetToNow: true }),
     };

@@ -27,8 +27,7 @@ export function isHandedOff({ vmi, migration, view }: MigrationPass): boolean {
 }
 
 /**
- * Tells the node agents about the migration: where the guest leaves, where it goes, and under which
- * rules.
+ * Informs the node agents of the migration: where the guest leaves, where it goes, and under which rules.
  */
 export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | undefined {
   const failure = nameNetworks(pass, targetPod);
@@ -36,7 +35,8 @@ export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | 
   const { vmi, migration, draft, resources } = pass;
   if (isStateOf(vmi, migration)) return undefined;
   const earlier = earlierHandover(pass);
-  if (earlier !== undefined) return failedPass(`the node agents are not told yet: ${earlier}`);
+  if (earlier !== undefined)
+    return failedPass(`the node agents have not been informed yet: ${earlier}`);
   const state = nextState(pass, targetPod);
   if (isFailedPass(state)) return state;
   const { labels, failure: unlabelled } = nextLabels(pass, targetPod);
@@ -55,21 +55,21 @@ export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | 
   if (!refusal) {
     // Otherwise the phase that is reached in the same pass says it.
     if (pass.isStepwise) {
-      const message = "the target's node agent was told to prepare to receive the guest";
+      const message = "the target's node agent was asked to prepare to receive the guest";
       pass.event("Normal", "SuccessfulHandOver", message);
     }
     const status = { ...vmi.status, migrationState: state };
     pass.wrote({ ...vmi, metadata: { ...vmi.metadata, labels: { ...labels } }, status });
     return undefined;
   }
-  const message = `the node agents could not be told about the migration: ${refusal.message}`;
+  const message = `the node agents could not be informed of the migration: ${refusal.message}`;
   pass.event("Warning", "FailedHandOver", message);
   return apiError(refusal);
 }
 
 /**
- * The label of an earlier migration to the same node looks like this one's, and that node's agent may just be taking it
- * away: then it is to be set anew.
+ * The label of an earlier migration to the same node looks like this one's, and that node's agent may just be
+ * removing it: then it must be set again.
  */
 function labelTest({ grant, vmi, names }: MigrationPass): readonly JsonPatchOperation[] {
   const { labels } = vmi.metadata ?? {};

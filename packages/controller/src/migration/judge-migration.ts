@@ -62,7 +62,7 @@ function lossOf(pass: MigrationPass): string | undefined {
   if (targetPod || !hadTarget || !isTargetHere(migration)) return undefined;
   // Another controller may have created it: a cache that shows the phase may not show the Pod yet.
   pass.grant?.requireLiveRead();
-  return "the target Pod does not exist any more";
+  return "the target Pod no longer exists";
 }
 
 /** What in the VMI prevents the migration. */

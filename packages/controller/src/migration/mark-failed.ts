@@ -5,7 +5,7 @@ import { nameOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 
-const targetGone = "the target Pod has ended or does not exist any more";
+const targetGone = "the target Pod has ended or no longer exists";
 
 /**
  * Writes to the VMI that the migration has failed, for the node agents. Field by field, because

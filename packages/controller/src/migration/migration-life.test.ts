@@ -369,7 +369,7 @@ function handOverBefore(given: World): void {
   );
 }
 
-test("node agents are told of a migration only once the handover of an earlier one has come to its end", async () => {
+test("node agents learn of a migration only once the handover of an earlier one has ended", async () => {
   const given = world();
   await given.settle();
   startTarget(given);
@@ -381,7 +381,7 @@ test("node agents are told of a migration only once the handover of an earlier o
   expect(vmiOf(given).status?.migrationState?.migrationUid).toBe("mig-uid");
 });
 
-test("the target's label is set though an earlier migration to the same node had it, and that node's agent takes it away meanwhile", async () => {
+test("the target's label is set even if an earlier migration to the same node had it, and that node's agent removes it meanwhile", async () => {
   let isNow = false;
   const given = world({
     meanwhile: (cluster) => {
@@ -408,7 +408,7 @@ test("the target's label is set though an earlier migration to the same node had
   expect(vmiOf(given).metadata?.labels?.[labels.migrationTargetNodeName]).toBe("n2");
 });
 
-test("a migration that is given up and has lost its target ends, though its phase does not say that node agents were told", async () => {
+test("a migration that is given up and has lost its target ends, even if its phase does not say that node agents were informed", async () => {
   const given = world();
   await given.settle();
   startTarget(given);

@@ -5,7 +5,7 @@ import type { KubeObject } from "@virtkit/kube";
 /** What is known about a node. Everything except the node itself is read live. */
 export interface NodeView {
   readonly name: string;
-  /** Absent if the node does not exist any more. */
+  /** Absent if the node no longer exists. */
   readonly node?: KubeObject | undefined;
   /** The VMIs whose label says that they run here. */
   readonly vmis: readonly VirtualMachineInstance[];

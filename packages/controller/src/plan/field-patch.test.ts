@@ -12,7 +12,7 @@ test("writes only fields that differ, and tests each first", () => {
   ]);
 });
 
-test("adds a missing object whole", () => {
+test("adds a missing object as a whole", () => {
   expect(fieldPatch("/status", undefined, { a: 1 })).toEqual([
     { op: "test", path: "/status", value: null },
     { op: "add", path: "/status", value: { a: 1 } },

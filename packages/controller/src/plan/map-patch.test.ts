@@ -10,7 +10,7 @@ test("sets and removes keys one by one", () => {
   ]);
 });
 
-test("adds a missing map whole", () => {
+test("adds a missing map as a whole", () => {
   const operation = { op: "add", path: "/metadata/labels", value: { a: "" } };
   expect(mapPatch(path, undefined, { a: "" })).toEqual([operation]);
 });

@@ -59,7 +59,7 @@ export interface PlannedEvent {
  * again later.
  */
 export interface PlanError {
-  /** `sync`: a rule of ours, with its reason. `api`: the API server's refusal, with its reason. */
+  /** `sync`: one of our rules, with its reason. `api`: the API server's refusal, with its reason. */
   readonly kind: "sync" | "api" | "other";
   readonly reason: string;
   readonly message: string;

@@ -80,7 +80,7 @@ export interface PoolRevision extends KubeObject {
 /** Everything that one pass over a pool depends on. */
 export interface PoolView {
   readonly pool: VirtualMachinePool;
-  /** The VMs of its namespace, whoever owns them, with their VMIs. */
+  /** All VMs of its namespace, regardless of their owners, with their VMIs. */
   readonly vms: readonly VirtualMachine[];
   readonly vmis: readonly VirtualMachineInstance[];
   readonly dataVolumes?: readonly KubeObject[];

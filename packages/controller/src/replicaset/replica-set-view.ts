@@ -7,7 +7,7 @@ export type ReplicaSetConfig = Pick<ClusterConfig, "names">;
 /** Everything that one pass over a replica set depends on. */
 export interface ReplicaSetView {
   readonly replicaSet: VirtualMachineInstanceReplicaSet;
-  /** The VMIs of its namespace, whoever owns them. */
+  /** All VMIs of its namespace, regardless of their owners. */
   readonly vmis: readonly VirtualMachineInstance[];
   /**
    * What an earlier pass has requested and the view does not show yet. Until it does, nothing is

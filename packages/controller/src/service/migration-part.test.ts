@@ -55,7 +55,7 @@ const phaseOf = async (world: ServiceWorld, name: string) =>
       .get(migrations, { namespace: "default", name })) as VirtualMachineInstanceMigration
   ).status?.phase;
 
-test("a migration gets its target Pod on another node, and the node agents are told about it", async () => {
+test("a migration gets its target Pod on another node, and the node agents are informed of it", async () => {
   await using world = await serviceWorld({ nodes: 2 });
   world.startControllers("controller");
   await world.cluster.clock.pass(5_000);

@@ -5,7 +5,7 @@ import { grantOf, runGrantRefused, unprovenRuns } from "./run-memory.ts";
 import { failedDelete, stopVmi } from "./stop-vmi.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
-/** Kubernetes's own finalizer: whoever deletes the VM wants to keep its dependents. */
+/** Kubernetes's own finalizer, set if the VM is deleted but its dependents must stay. */
 const orphanFinalizer = "orphan";
 
 /**
@@ -22,9 +22,9 @@ export function deleteVm(pass: VmPass): Stop | undefined {
 }
 
 /**
- * Whether nothing holds a VM that is being deleted. With a run grant that is known as soon as the
- * grant has ended: the VM is released first, and its finalizer on the VMI is removed with the VMI's
- * own. A missing VMI is no proof: it may have been removed by force.
+ * Whether nothing holds a VM that is being deleted. With a run grant that is known as soon as the grant has
+ * ended: the VM is released first, and its finalizer on the VMI is removed with the VMI's own. A missing VMI
+ * is not proof: it may have been removed by force.
  */
 export function mayGo(pass: VmPass): boolean {
   const { vmi, view } = pass;

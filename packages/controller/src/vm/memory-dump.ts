@@ -70,7 +70,7 @@ function noteDump(pass: VmPass, name: string): string | undefined {
   const key = pass.config.names.annotations.memoryDump;
   const before = claim.metadata?.annotations;
   if (value === undefined || entry(before, key) === value) return undefined;
-  // Failing to record it is no reason to keep the claim attached.
+  // Failing to record it is not a reason to keep the claim attached.
   pass.draft.write({
     kind: "patch",
     resource: claimResource,

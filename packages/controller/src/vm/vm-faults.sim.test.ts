@@ -227,7 +227,7 @@ test("control: a VM that has lost its memory gets a second copy when VMI and Pod
   await expect(played).rejects.toThrow("at most one copy runs: it runs on node-");
 });
 
-test("two controllers, node partitions and clock jumps: at most one copy, and what was asked for in the end", async () => {
+test("two controllers, node partitions and clock jumps: at most one copy, and in the end what was requested", async () => {
   const name = "two controllers of VMs";
   // Without an election, a controller with an old view of the VMI and one with the present view
   // would write the status in turn, and here no time passes between their writes. Seeds 9 to 11

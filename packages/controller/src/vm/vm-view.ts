@@ -38,7 +38,7 @@ type VolumeClaim = NonNullable<VmStorage["claims"]>[number];
 /** Everything that one pass over a VM depends on. */
 export interface VmPassView extends VmStorage {
   readonly vm: VirtualMachine;
-  /** The VMI of the VM's name, whoever owns it. */
+  /** The VMI with the VM's name, regardless of its owner. */
   readonly vmi?: VirtualMachineInstance | undefined;
   readonly dataVolumes?: readonly (DataVolume & Owned)[] | undefined;
   readonly claims?: readonly (VolumeClaim & Claim)[] | undefined;

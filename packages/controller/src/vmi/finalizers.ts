@@ -39,9 +39,8 @@ export function releaseUnstarted(pass: VmiPass): void {
 }
 
 /**
- * A missing Pod object is no proof, and neither is an empty cache. A VM that is being deleted is
- * released first, as soon as it has seen that the grant has ended: then both finalizers are removed
- * in one write.
+ * A missing Pod object is not proof, and neither is an empty cache. A VM that is being deleted is released
+ * first, as soon as it has seen that the grant has ended: then both finalizers are removed in one write.
  */
 function mayRelease(pass: VmiPass): boolean {
   const isHeld = pass.finalizers.includes(pass.names.finalizers.vmi);
@@ -67,7 +66,7 @@ function holdsFinalizer(object: LabelledObject | undefined, finalizer: string): 
 }
 
 /**
- * The VM removes its own finalizer from the VMI. If the VM does not exist any more, or is being
+ * The VM removes its own finalizer from the VMI. If the VM no longer exists, or is being
  * deleted and has released itself, nobody else would.
  */
 function releaseFromVm(pass: VmiPass): void {

@@ -7,7 +7,7 @@ import type { VmiPass } from "./vmi-pass.ts";
 
 const pendingMigrationSeconds = 10;
 
-/** Records which changes of the spec need a migration, for whoever starts one. */
+/** Records which changes of the spec need a migration. */
 export function reportHotChanges(pass: VmiPass, pod: PodObject): void {
   if (changesCpus(pass)) markChange(pass, "HotVCPUChange");
   if (changesMemory(pass)) {

@@ -23,7 +23,7 @@ import { vmMemory } from "./vm-memory.ts";
 /** Options of {@link liveGrantView}. */
 export interface LiveReadOptions {
   readonly names: Names;
-  /** Whether to read the VM, whoever owns the VMI of its name. */
+  /** Whether to read the VM, regardless of the owner of the VMI with its name. */
   readonly isForVm?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -37,9 +37,9 @@ export interface LiveGrant {
 }
 
 /**
- * Reads the VMI, its VM, the Pods of its name and their nodes directly from the API server. Pods and
- * nodes are left out where there is nothing whose end they could prove: most VMs are created once,
- * and a request is the most expensive part of a pass.
+ * Reads the VMI, its VM, the Pods of its name and their nodes directly from the API server. Pods and nodes
+ * are left out if there is nothing whose end they could prove: most VMs are created once, and a request is
+ * the most expensive part of a pass.
  */
 export async function liveGrantView(
   client: Pick<KubeClient, "get" | "list">,

@@ -166,8 +166,8 @@ function handOver(pass: VmiPass, pod: PodObject, failure: SyncFailure | undefine
   }
   const patience = patienceSeconds - (pass.now - created(pod)) / 1000;
   if (patience > 0 && pass.grant?.isUnremembered(pod)) {
-    // The VM is about to write that it remembers the Pod, which triggers the next pass. A live read
-    // before that is in vain.
+    // The VM is about to write that it remembers the Pod, which triggers the next pass. A live read before
+    // that would be useless.
     pass.draft.requeueAfter(patience);
     return { failure };
   }

@@ -29,7 +29,7 @@ const said = (write: PlannedWrite): string => `${write.kind} ${write.resource.pl
 
 const stepByStep = { ...sampleConfig, stepByStep: true };
 
-test("a new VMI gets a Pod, and a write of its own only if the Pod is not ready soon", () => {
+test("a new VMI gets a Pod, and its own write only if the Pod is not ready soon", () => {
   const { writes, events, requeueAfterSeconds } = plan(sampleView());
   expect(writes.map(said)).toEqual(["create pods"]);
   expect(events.map(({ reason }) => reason)).toEqual(["SuccessfulCreate"]);

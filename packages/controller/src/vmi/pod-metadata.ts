@@ -12,7 +12,7 @@ import { podName } from "./pod-writes.ts";
 import { withSynced } from "./synced-keys.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
-/** Annotations through which the descheduler and whoever moves Pods for it coordinate. */
+/** Annotations through which the descheduler coordinates with the component that moves Pods for it. */
 const descheduler = {
   requestEvictOnly: "descheduler.alpha.kubernetes.io/request-evict-only",
   evictionInProgress: "descheduler.alpha.kubernetes.io/eviction-in-progress",
@@ -33,7 +33,7 @@ export interface PodMetadataSync {
 /**
  * Keeps labels and annotations of a launcher Pod up to date, with one write.
  *
- * @param isLive the Pod is ready: it also tells Multus of networks and the descheduler of evictions.
+ * @param isLive the Pod is ready: it also informs Multus of networks and the descheduler of evictions.
  */
 export function syncPodMetadata(pass: VmiPass, pod: PodObject, isLive: boolean): PodMetadataSync {
   const { labels, annotations } = pod.metadata ?? {};

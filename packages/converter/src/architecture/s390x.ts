@@ -34,6 +34,7 @@ export const s390x: Architecture = {
       address: undefined,
     };
   },
-  // The IOMMU of its devices tells a protected guest that it is one; libvirt's own setting needs privileges.
+  // The IOMMU of its devices shows a protected guest that it is protected; libvirt's own setting needs
+  // privileges.
   launchSecurity: () => undefined,
 };

@@ -26,7 +26,7 @@ describe("CPU pinning", () => {
     expect(domainWith({ context: { cpuSet: [0], topology } }).cputune).toBeUndefined();
   });
 
-  test("gives each CPU one of the host's, and tells an x86 guest", () => {
+  test("gives each CPU one of the host's, and informs an x86 guest", () => {
     const domain = domainWith(pinned({ cores: 2 }, [4, 6]));
     expect(domain.cputune?.vcpupin).toEqual([
       { vcpu: 0, cpuset: "4" },

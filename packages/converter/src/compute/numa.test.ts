@@ -18,7 +18,7 @@ function passthrough(memory: object, cpuSet = [1, 2, 3], cpu: object = { cores: 
 }
 
 describe("guest NUMA cells", () => {
-  test("mirror the host cells in use, with whole hugepages each", () => {
+  test("mirror the host cells in use, each with whole hugepages", () => {
     const domain = domainWith(passthrough({ guest: "10Mi", hugepages: { pageSize: "2Mi" } }));
     expect(domain.cpu.numa?.cells).toEqual([
       { id: 0, cpus: "0", memory: 6291456, unit: "b" },

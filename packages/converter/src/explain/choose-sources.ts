@@ -78,7 +78,7 @@ function sourceOf(ref: FieldRef): Source {
     };
   }
   if (ref.value === undefined) {
-    return { kind: "default", path, because: `It is so because ${path} is not set.` };
+    return { kind: "default", path, because: `This is because ${path} is not set.` };
   }
   const because = `It follows from the default of ${path}${shown(ref.value)}.`;
   return { kind: "default", path, value: ref.value, because };

@@ -85,7 +85,7 @@ describe("explain", () => {
     expect(source).toEqual({
       kind: "default",
       path: "spec.domain.devices.autoattachGraphicsDevice",
-      because: "It is so because spec.domain.devices.autoattachGraphicsDevice is not set.",
+      because: "This is because spec.domain.devices.autoattachGraphicsDevice is not set.",
     });
     expect(sourcesOf("devices.disk[0].driver.@error_policy", twoDisks)[0]).toBe(
       "default spec.domain.devices.disks[0].errorPolicy",

@@ -34,7 +34,7 @@ test("narrow inputs lack the other items everywhere", () => {
   });
 });
 
-test("a field of narrow inputs is found again in the whole ones", () => {
+test("a field of narrow inputs is found again in the complete ones", () => {
   const { wholePath, inputs: narrow } = lists.only("n19", inputs);
   const path = ["disks", 0, "size"];
   expect(valueAt(narrow["vmi"], path)).toBe(1);

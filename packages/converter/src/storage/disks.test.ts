@@ -71,7 +71,7 @@ describe("disks", () => {
     ]);
   });
 
-  test("on virtio share the whole pool", () => {
+  test("on virtio share the entire pool", () => {
     const domain = {
       ioThreadsPolicy: "supplementalPool",
       ioThreads: { supplementalPoolThreadCount: 2 },

@@ -1,8 +1,8 @@
 import { DomainManagerError } from "../domain-manager-error.ts";
 
 /**
- * A value from a guest agent's reply. The guest may be hostile: whoever reads a field says what it
- * must be and how much of it to accept. Other fields are ignored.
+ * A value from a guest agent's reply. The guest may be hostile: the reader of a field says what it must be
+ * and how much of it to accept. Other fields are ignored.
  *
  * Every method throws a {@link DomainManagerError} with the code `DOMAIN_AGENT` that names the command and the
  * place, and never quotes more than the type of what was found there.

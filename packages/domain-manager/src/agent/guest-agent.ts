@@ -68,7 +68,7 @@ export class GuestAgent {
     this.#clock = options.clock ?? realClock;
   }
 
-  /** Rejects where the agent does not answer in time. */
+  /** Rejects if the agent does not answer in time. */
   async ping(options?: CallOptions): Promise<void> {
     await this.#ask("guest-ping", () => {}, undefined, options);
   }
@@ -151,10 +151,10 @@ export class GuestAgent {
   }
 
   /**
-   * Runs a program in the guest and waits for its end: at most `timeout` milliseconds (by default
-   * 10 s) in all, plus a second for the last check. A program that has not ended by then keeps
-   * running, because an agent cannot end it. The output is as the program printed it, at most about
-   * 2 MiB: sanitize it before showing it on a terminal.
+   * Runs a program in the guest and waits for its end: at most `timeout` milliseconds (by default 10 s) in
+   * total, plus a second for the last check. A program that has not ended by then keeps running, because an
+   * agent cannot end it. The output is as the program printed it, at most about 2 MiB: sanitize it before
+   * showing it on a terminal.
    */
   async exec(
     program: string,

@@ -22,9 +22,9 @@ export interface PrepareOptions extends IsoOptions {
 }
 
 /**
- * Creates the disks of a plan, one after the other. Safe to repeat: existing overlays and empty
- * disks hold the guest's data and are kept, everything else is created anew. Each disk appears
- * completely or not at all; when one fails, the earlier ones stay.
+ * Creates the disks of a plan, one after the other. Safe to repeat: existing overlays and empty disks hold
+ * the guest's data and are kept, everything else is created again. Each disk appears completely or not at
+ * all; when one fails, the earlier ones stay.
  *
  * @throws DiskError of the first step that fails.
  */

@@ -106,7 +106,7 @@ export class EventHub {
     return stream as unknown as EventStream<Type>;
   }
 
-  /** The connection is new: registers everything again, then tells each reader. */
+  /** The connection is new: registers everything again, then informs each reader. */
   async resync(registry: EventRegistry): Promise<void> {
     await this.#inTurn(async () => {
       this.#byCallback.clear();

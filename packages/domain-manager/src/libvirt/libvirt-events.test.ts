@@ -59,7 +59,7 @@ test("keeps an event in the same packet as the reply to its registration", async
   expect((await events.next()).value).toMatchObject({ detail: 2 });
 });
 
-test("tells a slow reader how much it lost, and gives it the newest events", async () => {
+test("informs a slow reader of how much it lost, and gives it the newest events", async () => {
   const daemon = new FakeDaemon();
   const libvirt = await connected(daemon);
   const events = await libvirt.subscribe(["lifecycle"], { limit: 2 });

@@ -263,7 +263,7 @@ export class Libvirt implements AsyncDisposable {
       return;
     }
     this.#reconnecting = this.#reconnect(reconnect.firstDelay, reconnect.lastDelay);
-    // Whoever waits for it gets the failure; nobody may be waiting.
+    // Waiting callers get the failure; there may be none.
     this.#reconnecting.catch(() => {});
   }
 
@@ -287,7 +287,7 @@ export class Libvirt implements AsyncDisposable {
         onEvent: (header, message) => this.#hub.dispatch(header, message),
         onEnd: (error) => {
           ended = true;
-          // Before it is the current connection, a failing call tells whoever opens it.
+          // Before it is the current connection, its opener learns of the failure from a failing call.
           this.#lost(error);
         },
       });

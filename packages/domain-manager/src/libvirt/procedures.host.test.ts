@@ -499,7 +499,7 @@ describe("guest agent", () => {
 });
 
 describe("the end of a domain", () => {
-  test("jobs: none is under way", async () => {
+  test("jobs: none is in progress", async () => {
     expect(await libvirt.call("domainGetJobInfo", { dom })).toMatchObject({ type: "none" });
     expect((await libvirt.call("domainGetJobStats", { dom })).type).toBe("none");
     expect(await daemon.virsh("domjobinfo", "vm1")).toMatch(/^Job type:\s+None/);

@@ -43,7 +43,7 @@ function room() {
   return { world, passwords, results, watch, clock };
 }
 
-test("tells the guest at first, when a Secret changes, and every five minutes", async () => {
+test("updates the guest at first, when a Secret changes, and every five minutes", async () => {
   const { world, passwords, results, watch, clock } = room();
   watch.follow(vmi);
   await clock.pass(60_000);

@@ -8,7 +8,7 @@ import { agentSecretNames } from "../disks/mounted-secret-names.ts";
 import type { MountedSecrets } from "../disks/mounted-secrets.ts";
 
 /**
- * Milliseconds between two checks of the mounted Secrets, and after which the guest is told anyway.
+ * Milliseconds between two checks of the mounted Secrets, and after which the guest is updated anyway.
  */
 const checkInterval = 15_000;
 const resyncInterval = 300_000;
@@ -32,7 +32,7 @@ export class AccessWatch {
   readonly #options: AccessWatchOptions;
   #vmi: VirtualMachineInstance | undefined;
   #running: AbortController | undefined;
-  /** What the guest was last told successfully, and when. */
+  /** What was last applied to the guest successfully, and when. */
   #told: { readonly digest: string; readonly at: number } | undefined;
   #last: AccessResult | undefined;
 

@@ -63,7 +63,7 @@ export async function takesDirectIo(path: string): Promise<boolean> {
   try {
     return (await canOpen(probe, create)) === "ok";
   } finally {
-    // A leftover empty file is no reason to refuse a disk.
+    // A leftover empty file is not a reason to refuse a disk.
     await rm(probe, { force: true }).catch(() => {});
   }
 }

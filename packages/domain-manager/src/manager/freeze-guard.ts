@@ -77,7 +77,7 @@ export class FreezeGuard {
         this.#thawLater().catch((error: unknown) => {
           this.#log.warn(
             { error: describeError(error), left },
-            "the guest stays frozen beyond its time",
+            "the guest is still frozen after its timeout",
           );
           this.#metrics.count("guest_thaw_failures");
           if (left > 0) this.#arm(retryDelay, left - 1);

@@ -15,8 +15,8 @@ export interface GrantStore<Version = unknown> {
   /** A live read, never a cache. */
   read(options?: GrantStoreOptions): Promise<StoredGrant<Version>>;
   /**
-   * Replaces what was read with `next`; false if it has changed meanwhile. Throws if it cannot
-   * tell: then the write may still take effect, and only a read shows whether it has.
+   * Replaces what was read with `next`; false if it has changed meanwhile. Throws if that is unknown: then
+   * the write may still take effect, and only a read shows whether it has.
    */
   swap(expected: StoredGrant<Version>, next: Grant, options?: GrantStoreOptions): Promise<boolean>;
 }

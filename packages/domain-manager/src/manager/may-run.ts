@@ -89,7 +89,7 @@ export class MayRun {
     if (!isText(vmiUid)) throw notAGrant("vmiUid", vmiUid, "the UID of the VMI");
     if (!isText(podUid)) throw notAGrant("podUid", podUid, "the UID of the launcher's Pod");
     if (!Number.isSafeInteger(epoch) || epoch < 1) {
-      throw notAGrant("epoch", epoch, "a whole number from 1");
+      throw notAGrant("epoch", epoch, "a whole number of at least 1");
     }
     return new MayRun({ vmiUid, podUid, epoch });
   }

@@ -12,8 +12,8 @@ export interface MemoryPlug {
 }
 
 /**
- * The device that gives a running guest `to` bytes of memory in all: its own one with another
- * requested size, or a first one with the guest's maximum size.
+ * The device that gives a running guest `to` bytes of memory in total: its own one with another requested
+ * size, or a first one with the guest's maximum size.
  */
 export function memoryPlug(running: Domain, to: bigint): MemoryPlug {
   const device = (running.devices.extra?.children ?? []).find(

@@ -64,7 +64,7 @@ export async function prepareFirmware(
   await createFirmwareVariables(nvram.template, path, { owner, signal });
 }
 
-/** Tells the guest which of its devices have which tags, if it has cloud-init and tags. */
+/** Informs the guest which of its devices have which tags, if it has cloud-init and tags. */
 export async function writeDeviceMetadata(
   { names, owner, topology }: Preparing,
   vmi: VirtualMachineInstance,

@@ -11,8 +11,8 @@ export interface GuestIdentity {
 }
 
 /**
- * Knows which proofs are valid here: those for this guest and this Pod, and none that is older than
- * one already seen. It only ever refuses; what it has seen is no reason to run anything.
+ * Knows which proofs are valid here: those for this guest and this Pod, and none that is older than one
+ * already seen. It can only refuse; what it has seen is not a reason to run anything.
  */
 export class RunRight {
   readonly #identity: Pick<GuestIdentity, "vmiUid" | "podUid">;

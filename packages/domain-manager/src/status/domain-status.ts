@@ -56,7 +56,7 @@ export interface DomainHardware {
   readonly acpi: boolean;
 }
 
-/** What the guest agent tells of the guest's system. */
+/** What the guest agent reports about the guest's system. */
 export interface GuestOs {
   readonly id?: string;
   readonly name?: string;

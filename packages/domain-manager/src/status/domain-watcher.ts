@@ -56,7 +56,7 @@ const lookTimeout = 15_000;
 const lookAgain = 200;
 
 /**
- * Watches one domain of a libvirtd: resolves when what libvirt knows of it is known here too.
+ * Watches one domain of a libvirtd: resolves once its present state has been read from libvirt.
  *
  * @example
  * ```ts
@@ -294,7 +294,7 @@ export class DomainWatcher implements AsyncDisposable {
       return await this.#looking;
     }
     this.#next ??= this.#looking
-      // Whoever waits for that look gets its failure.
+      // Callers that wait for that look get its failure.
       .catch(() => {})
       .then(async () => {
         this.#next = undefined;
@@ -373,7 +373,7 @@ function isSignal(event: DomainEvent<"lifecycle" | "ioError" | "watchdog">): boo
 
 const outOfPatience = new Error("out of patience");
 
-/** Waits for a promise up to a time limit; its work goes on. */
+/** Waits for a promise up to a time limit; its work continues afterwards. */
 async function patiently(
   promise: Promise<void>,
   clock: Clock,

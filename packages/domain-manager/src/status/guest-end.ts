@@ -1,7 +1,7 @@
 /**
- * How a guest ended: `PoweredOff` by itself, `Stopped` because that was asked for, `Killed` by somebody who
- * ended its QEMU, `Crashed` by a panic or a fault of QEMU, `Failed` where QEMU could not be started or the
- * guest's liveness probe failed.
+ * How a guest ended: `PoweredOff` by itself, `Stopped` on request, `Killed` by somebody who ended its QEMU,
+ * `Crashed` by a panic or a fault of QEMU, `Failed` if QEMU could not be started or the guest's liveness
+ * probe failed.
  */
 export const guestEndKinds = ["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const;
 
@@ -40,9 +40,9 @@ export interface GuestEndFacts {
 const faults = ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGTRAP", "SIGSYS"];
 
 const asked = {
-  shutdown: "the guest shut down as it was asked to",
+  shutdown: "the guest shut down as requested",
   "kill-after-grace": "the guest did not shut down within its grace period and was killed",
-  kill: "it was killed, as was asked for",
+  kill: "it was killed on request",
 } as const;
 
 type End = Omit<GuestEnd, "at">;
@@ -75,7 +75,7 @@ export function guestEnd(facts: GuestEndFacts): End {
 function poweredOff({ told, signalled }: GuestEndFacts): End {
   if (told) return { kind: "Stopped", message: asked[told === "kill" ? "shutdown" : told] };
   return signalled
-    ? { kind: "Killed", message: "QEMU was told to end by a signal from outside" }
+    ? { kind: "Killed", message: "QEMU was ended by a signal from outside" }
     : { kind: "PoweredOff", message: "the guest powered itself off" };
 }
 
@@ -90,7 +90,7 @@ function destroyed(told: GuestEndFacts["told"]): End {
 function gone(facts: GuestEndFacts): End {
   if (facts.told) return { kind: "Stopped", message: asked[facts.told] };
   if (facts.signal !== undefined) return qemuEnded(facts);
-  return { kind: "Killed", message: "it is gone, and nobody here has ended it" };
+  return { kind: "Killed", message: "it is gone, although nobody here ended it" };
 }
 
 function panicked(panic: string | undefined): End {

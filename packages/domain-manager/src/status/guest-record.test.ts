@@ -78,7 +78,7 @@ test("the same facts give the same JSON", () => {
   expect(JSON.stringify(status(...known))).toBe(JSON.stringify(status(...known, told(1, "g"))));
 });
 
-test("remembers until the next run that QEMU was told to end", () => {
+test("remembers until the next run that QEMU was asked to end", () => {
   const signalled = { kind: "signalled" } as const;
   expect(status(domain("Running", 1), signalled, domain("Shutoff", -1)).signalled).toBe(true);
   expect(

@@ -19,7 +19,7 @@ export function incidentOf(event: IncidentEvent, panic?: string): Incident | und
       return event.action === "pause" ? ioError(event.alias, event.reason) : undefined;
     case "watchdog":
       if (event.action === "none") return undefined;
-      return incident("Watchdog", `the guest's watchdog ran out; action: ${event.action}`);
+      return incident("Watchdog", `the guest's watchdog expired; action: ${event.action}`);
     case "lifecycle":
       if (event.event !== "crashed") return undefined;
       return incident("GuestPanicked", `the guest's kernel panicked${panic ? `: ${panic}` : ""}`);

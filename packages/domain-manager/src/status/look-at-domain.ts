@@ -7,7 +7,7 @@ import type { GuestFact } from "./guest-record.ts";
 import { domainReason, domainState } from "./state-names.ts";
 
 /**
- * Asks libvirt for its whole part of a status. Rejects with a `LibvirtError` if it does not answer.
+ * Asks libvirt for its complete part of a status. Rejects with a `LibvirtError` if it does not answer.
  */
 export async function lookAtDomain(
   libvirt: Pick<Libvirt, "call">,

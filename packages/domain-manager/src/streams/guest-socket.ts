@@ -43,7 +43,7 @@ export class GuestSocket {
   readonly #clock: Clock;
   /** The stream of the client that is there. */
   #current: Duplex | undefined;
-  /** Attempts to connect that are under way; the last one wins. */
+  /** Attempts to connect that are in progress; the last one wins. */
   #attempts = new Set<object>();
 
   constructor(options: GuestSocketOptions) {
@@ -122,7 +122,7 @@ export class GuestSocket {
       if (stream) return stream;
       throw timedOut;
     } catch (error) {
-      const why = late.signal.aborted ? `nobody answers in ${dialTimeout} ms` : String(error);
+      const why = late.signal.aborted ? `nobody answered within ${dialTimeout} ms` : String(error);
       throw streamError("DOMAIN_STREAM_LOST", what, `${why}; check whether the guest runs`, error);
     } finally {
       this.#clock.clearTimeout(timer);

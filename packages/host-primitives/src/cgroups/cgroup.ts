@@ -106,8 +106,8 @@ function numbers(text: string): number[] {
 }
 
 /**
- * Opens a cgroup. The kernel resolves its path beneath the hierarchy's root without following any
- * link, so a path that contains `..` or a link is refused, whoever wrote it.
+ * Opens a cgroup. The kernel resolves its path beneath the hierarchy's root without following any link, so a
+ * path that contains `..` or a link is refused, no matter who wrote it.
  */
 export function openCgroup({ version, root, path }: CgroupPlace): Cgroup {
   const below = cgroupPath(path).slice(1);

@@ -4,7 +4,7 @@ import { done, foreign } from "../ffi/foreign.ts";
 import { HostError, hasErrno } from "../host-error.ts";
 
 // Needed: a lock that the kernel releases however its holder ends; Node has no binding.
-// Safe: a descriptor of ours and constants.
+// Safe: our own descriptor and constants.
 const nativeFlock = foreign("int", "flock", ["int", "int"]);
 
 /** Exclusive, without waiting. */

@@ -50,7 +50,7 @@ export function createDurably(
 /** Removes a file. It stays gone after a crash. Removing what is not there is not an error. */
 export function removeDurably(path: string, files: FileCalls = nodeFiles): void {
   attempt(path, () => {
-    // Synced even if it is already gone: whoever removed it may have crashed before the sync.
+    // Synced even if it is already gone: the process that removed it may have crashed before the sync.
     for (const step of [() => files.unlink(path), () => syncDirectory(dirname(path), files)]) {
       try {
         step();

@@ -35,7 +35,7 @@ function native(): { readonly koffi: Koffi; readonly libc: Library } {
   return loaded;
 }
 
-/** How an argument is passed. `buffer` is memory of ours that must outlive the call. */
+/** How an argument is passed. `buffer` is our own memory, which must outlive the call. */
 export type ForeignType = "int" | "long" | "uint" | "size_t" | "uint64" | "buffer";
 
 type ForeignValue<T extends ForeignType> = T extends "buffer"
@@ -77,7 +77,7 @@ export function done(result: number, syscall: string, touched: string): number {
   throw HostError.ofSyscall(syscall, errnoName(native().koffi.errno()), touched);
 }
 
-/** Address of memory of ours, for a pointer inside a structure. The caller keeps the buffer alive. */
+/** Address of our own memory, for a pointer inside a structure. The caller keeps the buffer alive. */
 export function addressOf(buffer: NodeJS.ArrayBufferView): bigint {
   return BigInt(native().koffi.address(buffer));
 }

@@ -17,7 +17,7 @@ export const mountPropagations = {
 } as const;
 
 // Needed: clones a mount from a descriptor, so that no path is looked up a second time.
-// Safe: integers and an empty path of ours; returns a descriptor that is close-on-exec.
+// Safe: integers and a constant empty path; returns a descriptor that is close-on-exec.
 const nativeOpenTree = foreign("long", "syscall", ["long", "int", "buffer", "uint"]);
 
 /** A detached copy of the mount that the descriptor is on, with the descriptor's object as its root. */
@@ -28,7 +28,7 @@ export function cloneTree(fd: number, all: boolean, touched: string): number {
 }
 
 // Needed: puts a detached mount on an open target; mount(2) would look the target up by its path.
-// Safe: two descriptors and two empty paths of ours.
+// Safe: two descriptors and two constant empty paths.
 const nativeMoveMount = foreign("long", "syscall", [
   "long",
   "int",
@@ -75,7 +75,7 @@ export function changeMount(fd: number, change: MountChange, touched: string): v
 }
 
 // Needed: removes a mount; Node has no binding.
-// Safe: a NUL-terminated buffer of ours; for what a Pod controls it is /proc/self/fd/<descriptor>,
+// Safe: a NUL-terminated buffer that we own; for what a Pod controls it is /proc/self/fd/<descriptor>,
 // which means the opened object even if its name now means something else.
 const nativeUmount2 = foreign("int", "umount2", ["buffer", "int"]);
 
@@ -93,11 +93,11 @@ export function detachByPath(path: string): void {
 }
 
 // Needed: a new file system instance without a path, so that it is attached by descriptors only.
-// Safe: a constant name in a buffer of ours.
+// Safe: a constant name in our own buffer.
 const nativeFsopen = foreign("long", "syscall", ["long", "buffer", "uint"]);
 
 // Needed: sets the options of that instance.
-// Safe: key and value are NUL-terminated buffers of ours, or null if the command has none.
+// Safe: key and value are NUL-terminated buffers that we own, or null if the command has none.
 const nativeFsconfig = foreign("long", "syscall", [
   "long",
   "int",
@@ -127,7 +127,7 @@ export function createFileSystem(fd: number, attributes: number, touched: string
 }
 
 // Needed: changes the root mount of a thread's own mount namespace.
-// Safe: constant paths in buffers of ours; only a thread with a namespace of its own calls it.
+// Safe: constant paths in our own buffers; only a thread with a namespace of its own calls it.
 const nativePivotRoot = foreign("long", "syscall", ["long", "buffer", "buffer"]);
 
 /** Swaps the root mount for the current directory, stacking the old root under it (pivot_root(".", ".")). */
@@ -138,7 +138,7 @@ export function pivotToCurrentDirectory(): void {
 
 // Needed: binds a namespace file to a name so that it outlives its processes, and makes the
 // directory of such names a shared mount, as `ip netns` does.
-// Safe: the paths are NUL-terminated buffers of ours; flags are constants.
+// Safe: the paths are NUL-terminated buffers that we own; flags are constants.
 const nativeMount = foreign("int", "mount", ["buffer", "buffer", "buffer", "uint64", "buffer"]);
 
 const bind = 0x1000;

@@ -22,7 +22,7 @@ test("the candidate's root must contain the container's", () => {
   expect(mayContainMount(mount({ root: "/a" }), mount({ root: "/a/b" }))).toBe(false);
 });
 
-test("tells two exports of a server with the same device number apart by their source", () => {
+test("distinguishes two exports of a server with the same device number by their source", () => {
   const nfs = mount({ fileSystemType: "nfs4", source: "s:/x" });
   expect(mayContainMount(nfs, nfs, { source: "s:/x" })).toBe(true);
   expect(mayContainMount(nfs, nfs, { source: "s:/y" })).toBe(false);

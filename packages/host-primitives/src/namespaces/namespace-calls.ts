@@ -26,7 +26,7 @@ export function unshare(flags: number): void {
 const nativeFchdir = foreign("int", "fchdir", ["int"]);
 
 // Needed: see fchdir.
-// Safe: a constant path in a buffer of ours; the thread's root is not shared.
+// Safe: a constant path in our own buffer; the thread's root is not shared.
 const nativeChroot = foreign("int", "chroot", ["buffer"]);
 
 /** Makes an open directory the current directory of the calling thread. */

@@ -5,7 +5,7 @@ import { HostError, hasErrno } from "../host-error.ts";
 import { bindByPath, shareByPath } from "../mounts/mount-calls.ts";
 
 // Needed: the lock that `ip netns` takes; Node has no binding.
-// Safe: a descriptor of ours and constants.
+// Safe: our own descriptor and constants.
 const nativeFlock = foreign("int", "flock", ["int", "int"]);
 
 /** Exclusive, and without waiting in the call. */
@@ -14,9 +14,9 @@ const tryExclusive = 2 | 4;
 const retryInterval = 5;
 
 /**
- * Makes a directory of the host a shared mount of its own; does nothing if it is a mount already.
- * Anything that is mounted in it earlier would be hidden by whoever does this later, and could not
- * be removed any more. Takes the lock that `ip netns add` takes for the same purpose.
+ * Makes a directory of the host a shared mount of its own; does nothing if it is a mount already. Anything
+ * that is mounted in it earlier would be hidden by any process that does this later, and could no longer be
+ * removed. Takes the lock that `ip netns add` takes for the same purpose.
  *
  * @param timeout Milliseconds to wait for the lock, which any user may hold.
  */

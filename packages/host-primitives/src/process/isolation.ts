@@ -53,9 +53,9 @@ export interface SocketOwner extends Disposable {
 }
 
 /**
- * Finds out who listens on an opened unix socket: connects to it, asks the kernel, and inspects the
- * process. Whoever can write to the directory of a socket can put their own there. Pass `podUid` to
- * refuse a process of any other Pod, or of none, with `HOST_PROCESS_FOREIGN`.
+ * Finds out who listens on an opened unix socket: connects to it, asks the kernel, and inspects the process.
+ * A process that can write to the directory of a socket can put its own socket there. Pass `podUid` to refuse
+ * a process of any other Pod, or of none, with `HOST_PROCESS_FOREIGN`.
  */
 export async function detectIsolation(
   socket: SafePath,

@@ -24,10 +24,10 @@ const maxProcBytes = 16 * 1024 * 1024;
 /**
  * One process, for as long as the handle is open: a pidfd and its `/proc` directory.
  *
- * The directory is opened between `pidfd_open` and a check that the pidfd's process still exists. A
- * pid is not reused while its process exists, so both mean the same process, and an open `/proc`
- * directory never comes to mean another one. If the pid is reused later, every function throws
- * `HOST_PROCESS_GONE` instead of answering about another process.
+ * The directory is opened between `pidfd_open` and a check that the pidfd's process still exists. A pid is
+ * not reused while its process exists, so both mean the same process, and an open `/proc` directory never
+ * refers to another one. If the pid is reused later, every function throws `HOST_PROCESS_GONE` instead of
+ * answering about another process.
  */
 export class ProcessHandle implements Disposable {
   readonly pid: number;

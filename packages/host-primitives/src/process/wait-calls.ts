@@ -4,7 +4,7 @@ import { done, foreign, integer } from "../ffi/foreign.ts";
 const noHang = 1;
 
 // Needed: Node waits only for the children that it started; PID 1 also gets orphans.
-// Safe: integers, and a buffer of ours that has room for the one integer that the call writes into
+// Safe: integers, and our own buffer, which has room for the one integer that the call writes into
 // it.
 const nativeWaitpid = foreign("int", "waitpid", ["int", "buffer", "int"]);
 

@@ -23,7 +23,7 @@ import { openRoot, type SafeRoot } from "./index.ts";
 
 const tries = 10_000;
 
-/** What an attempt against a moving target may throw: anything but a crash of ours. */
+/** What an attempt against a moving target may throw: anything but a crash of our own process. */
 function refused(error: unknown): true {
   if (isHostError(error)) return true;
   throw error;

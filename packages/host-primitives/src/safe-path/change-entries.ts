@@ -10,9 +10,8 @@ import { type DeviceNumber, joinDeviceNumber, typeBits } from "./file-status.ts"
 import type { SafePath } from "./safe-path.ts";
 
 /**
- * Creates a directory and returns it, opened. The mode is subject to the process's umask. Whoever
- * may write to the parent can replace it with another directory, but never with a link or anything
- * else.
+ * Creates a directory and returns it, opened. The mode is subject to the process's umask. A process that may
+ * write to the parent can replace it with another directory, but never with a link or anything else.
  */
 export function makeDirectory(parent: SafePath, name: string, mode = 0o755): SafePath {
   parent.expect("directory");
@@ -82,7 +81,7 @@ export function replaceFile(
   content: string | Buffer,
   options: CreateOptions = {},
 ): void {
-  // Must not be guessable: whoever may write here could keep the name taken.
+  // Must not be guessable: otherwise a process that may write here could keep the name taken.
   const temporary = `.${entryName(name).slice(0, 60)}.${randomUUID()}`;
   try {
     createFile(parent, temporary, content, options);

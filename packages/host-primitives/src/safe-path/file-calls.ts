@@ -19,7 +19,7 @@ export const currentDirectory = -100;
 const maxId = 0xffff_fffe;
 
 // Needed: only openat2 confines a whole resolution to a root; Node has no binding for it.
-// Safe: path and how are buffers of ours that live through the call, and 24 is the size of how.
+// Safe: path and how are our own buffers that live through the call, and 24 is the size of how.
 const nativeOpenat2 = foreign("long", "syscall", ["long", "int", "buffer", "buffer", "size_t"]);
 
 /** How often a resolution is retried if a rename raced with it. */
@@ -58,7 +58,7 @@ function changing(touched: string, cause: unknown): HostError {
 }
 
 // Needed: Node's mkdir takes a whole path, which could be redirected between check and use.
-// Safe: name is one checked component in a NUL-terminated buffer of ours.
+// Safe: name is one checked component in a NUL-terminated buffer that we own.
 const nativeMkdirat = foreign("int", "mkdirat", ["int", "buffer", "uint"]);
 
 export function mkdirat(directory: number, name: string, mode: number, touched: string): void {

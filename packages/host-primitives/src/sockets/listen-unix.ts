@@ -24,8 +24,7 @@ export interface ListenOptions {
 }
 
 /**
- * A unix socket that accepts connections. Closing it leaves its file; whoever created the file
- * removes it.
+ * A unix socket that accepts connections. Closing it leaves its file, which its creator removes.
  */
 export type UnixListener = Listener;
 

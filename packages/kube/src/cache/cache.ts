@@ -18,7 +18,7 @@ export interface CacheOptions<T extends KubeObject, Index extends string = never
    * not in that index, and that is logged.
    */
   readonly indexes?: Readonly<Record<Index, (object: T) => readonly string[]>> | undefined;
-  /** The one namespace that it is fed from; all of them by default. What it does not see it does not know. */
+  /** The one namespace that it is fed from; all of them by default. It does not know what it does not see. */
   readonly namespace?: string | undefined;
 }
 
@@ -62,7 +62,10 @@ export class Cache<T extends KubeObject, Index extends string = never> {
     );
   }
 
-  /** Whether it has seen everything once. It stays so: later it may lag, and `Reflector.blindFor` says by how much. */
+  /**
+   * Whether it has seen everything once. That does not change: later it may lag, and `Reflector.blindFor`
+   * says by how much.
+   */
   get hasSynced(): boolean {
     return this.#hasSynced;
   }
@@ -116,8 +119,9 @@ export class Cache<T extends KubeObject, Index extends string = never> {
   }
 
   /**
-   * Tells of each change, after it has been made, beginning with what is there. The listener must not wait: the
-   * connection waits for it. What it throws is logged. Returns what ends it.
+   * Reports each change after it has been made, beginning with the existing objects. The listener must not
+   * wait: the connection waits for it. What it throws is logged. Returns a function that ends the
+   * subscription.
    */
   subscribe(listener: (change: CacheChange<T>) => void): () => void {
     for (const object of this.#objects.values()) this.#tell(listener, { type: "added", object });
@@ -125,7 +129,7 @@ export class Cache<T extends KubeObject, Index extends string = never> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Takes in what a reflector tells until its signal ends it. */
+  /** Takes in what a reflector reports until its signal ends it. */
   async follow(reflector: Reflector<T> | AsyncIterable<ReflectorEvent<T>>): Promise<void> {
     for await (const event of reflector) this.handle(event);
   }

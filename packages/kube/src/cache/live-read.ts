@@ -5,9 +5,9 @@ import type { ObjectName, Resource } from "../client/resource.ts";
 import type { Lookup } from "./lookup.ts";
 
 /**
- * Asks the server directly; use it before you destroy something or do what cannot be undone. `absent` means that
- * the server says that this object does not exist. Anything else that is not an answer, such as a broken connection
- * or a resource that the server does not know, is thrown as a `KubeError`.
+ * Asks the server directly; use it before you destroy something or do what cannot be undone. `absent` means
+ * that the server says that this object does not exist. Any other failure, such as a broken connection or a
+ * resource that the server does not know, is thrown as a `KubeError`.
  */
 export async function liveRead<T extends KubeObject>(
   client: KubeClient,

@@ -5,7 +5,7 @@
  */
 export type Lookup<T> =
   | { readonly state: "present"; readonly object: T }
-  /** It was not there when the server was last heard. For what cannot be undone, ask with `liveRead`. */
+  /** It did not exist when the server was last heard. Before you do what cannot be undone, ask with `liveRead`. */
   | { readonly state: "absent" }
   /** Nobody knows yet: the cache has not synced, or it does not watch that namespace. */
   | { readonly state: "unknown" };

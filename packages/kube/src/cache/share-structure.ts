@@ -1,10 +1,10 @@
-/** Nothing that Kubernetes serves is deeper in earnest; what is, is not shared below. */
+/** No real object of Kubernetes is deeper; below this depth nothing is shared. */
 const maxDepth = 40;
 
 /**
- * Replaces parts of a value by equal parts of another one, and returns the other one itself where all of it is equal:
- * objects of one kind are alike, and a new version is mostly the old one. Changes the value, never the other. A frozen
- * value is left as it is: a server in the same process has shared it already.
+ * Replaces parts of a value with equal parts of another one, and returns the other one itself if all of it is
+ * equal: objects of one kind are alike, and a new version is mostly the old one. Changes the value, never the
+ * other. A frozen value is left as it is: a server in the same process has shared it already.
  */
 export function shareStructure<T>(value: T, like: unknown): T {
   if (Object.isFrozen(value) || !isTree(value) || !isTree(like)) return value;

@@ -69,17 +69,17 @@ test.each([
 });
 
 test.each([
-  ["not HTTP", "SSH-2.0-OpenSSH\r\n\r\n", /not one of HTTP/],
+  ["not HTTP", "SSH-2.0-OpenSSH\r\n\r\n", /not HTTP/],
   ["another protocol", "HTTP/1.1 101 Switching\r\n\r\n", /another protocol/],
   ["two lengths", head("content-length: 1", "content-length: 2"), /length 1, 2/],
   ["a length that is not a number", head("content-length: 0x10"), /length 0x10/],
-  ["a length and chunks", head("content-length: 1", "transfer-encoding: chunked"), /framed/],
-  ["another transfer coding", head("transfer-encoding: gzip, chunked"), /framed/],
+  ["a length and chunks", head("content-length: 1", "transfer-encoding: chunked"), /framing/],
+  ["another transfer coding", head("transfer-encoding: gzip, chunked"), /framing/],
   ["a header that continues on the next line", head("a: b", " c: d"), /header/],
   ["a name with a space", head("content-length : 1"), /header/],
   ["a chunk without a size", `${head("transfer-encoding: chunked")}x\r\n`, /no size/],
   ["a chunk longer than it says", `${head("transfer-encoding: chunked")}1\r\nab\r\n`, /not end/],
-  ["an endless head", `HTTP/1.1 200 OK\r\na: ${"b".repeat(70_000)}`, /head of the answer/],
+  ["an endless head", `HTTP/1.1 200 OK\r\na: ${"b".repeat(70_000)}`, /headers of the response/],
   ["a body that is too long", head("content-length: 1001"), /longer than 1000 bytes/],
   [
     "a chunk that is too large",

@@ -1,6 +1,6 @@
 import { tooLong } from "./read-body.ts";
 
-/** A whole answer of a server. */
+/** A complete response of a server. */
 export interface Answer {
   readonly status: number;
   /** By name in lower case; values of one name are joined. */
@@ -20,8 +20,9 @@ const maxHeadBytes = 64 * 2 ** 10;
 const headEnd = "\r\n\r\n";
 
 /**
- * Reads one answer of HTTP/1.1 from the chunks of a connection. It is strict: what is not framed as RFC 9112 has
- * it is refused, because whatever follows on the connection could then be taken for another request's answer.
+ * Reads one HTTP/1.1 response from the chunks of a connection. It is strict: it refuses anything that is not
+ * framed according to RFC 9112, because otherwise whatever follows on the connection could be taken for the
+ * response to another request.
  */
 export class AnswerParser {
   readonly #isHead: boolean;
@@ -73,13 +74,13 @@ export class AnswerParser {
   #readHead(): boolean {
     const end = this.#pending.indexOf(headEnd);
     if (end > maxHeadBytes || (end < 0 && this.#pending.length > maxHeadBytes)) {
-      throw new Error(`the head of the answer is longer than ${maxHeadBytes} bytes`);
+      throw new Error(`the headers of the response are longer than ${maxHeadBytes} bytes`);
     }
     if (end < 0) return false;
     const [statusLine = "", ...lines] = this.#pending.toString("latin1", 0, end).split("\r\n");
     this.#pending = this.#pending.subarray(end + headEnd.length);
     const [, minor, code] = /^HTTP\/1\.([01]) (\d{3})(?: |$)/.exec(statusLine) ?? [];
-    if (code === undefined) throw new Error("the answer is not one of HTTP/1.1");
+    if (code === undefined) throw new Error("the response is not HTTP/1.1");
     const status = Number(code);
     if (status === 101) throw new Error("the server wants to speak another protocol");
     if (status < 200) return true;
@@ -94,10 +95,10 @@ export class AnswerParser {
     if (this.#isHead || status === 204 || status === 304) return { kind: "length", left: 0 };
     if (encoding !== undefined) {
       if (encoding.toLowerCase() === "chunked" && length === undefined) return { kind: "chunked" };
-      throw new Error(`the answer is framed in a way that is not known: ${encoding}`);
+      throw new Error(`the response has an unknown framing: ${encoding}`);
     }
     if (length === undefined) return { kind: "close" };
-    if (!/^\d{1,15}$/.test(length)) throw new Error(`the answer has the length ${length}`);
+    if (!/^\d{1,15}$/.test(length)) throw new Error(`the response has the length ${length}`);
     this.#checkBytes(Number(length));
     return { kind: "length", left: Number(length) };
   }
@@ -128,7 +129,7 @@ export class AnswerParser {
     const line = this.#line();
     if (line === undefined) return false;
     const [, size] = /^([\da-f]{1,12})[ \t]*(?:;.*)?$/i.exec(line) ?? [];
-    if (size === undefined) throw new Error("a chunk of the answer has no size");
+    if (size === undefined) throw new Error("a chunk of the response has no size");
     const left = Number.parseInt(size, 16);
     this.#checkBytes(this.#bodyBytes + left);
     if (left === 0) this.#isInTrailers = true;
@@ -183,7 +184,7 @@ function headersOf(lines: readonly string[]): Record<string, string> {
   const headers: Record<string, string> = Object.create(null);
   for (const line of lines) {
     const [, name, value = ""] = /^([!#$%&'*+\-.^`|~\w]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    if (name === undefined) throw new Error("a header of the answer cannot be read");
+    if (name === undefined) throw new Error("a header of the response cannot be read");
     const key = name.toLowerCase();
     const before = headers[key];
     headers[key] = before === undefined ? value : `${before}, ${value}`;

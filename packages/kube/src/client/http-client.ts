@@ -237,7 +237,7 @@ export class HttpClient implements KubeClient {
     return (await this.#answer(request, options)).body;
   }
 
-  /** One request with its whole answer, in time. */
+  /** One request with its complete response, within its time. */
   async #answer(request: Request, options: RequestOptions): Promise<Answer> {
     using scope = this.#scope(`${request.method} ${request.path}`, options);
     try {
@@ -247,7 +247,7 @@ export class HttpClient implements KubeClient {
     }
   }
 
-  /** Sends a request, and again where the server asks for it, until there is an answer that is not a failure. */
+  /** Sends a request, and repeats it if the server asks for that, until it succeeds. */
   async #send<T extends Pick<Answer, "status" | "headers">>(
     request: Request,
     scope: RequestScope,

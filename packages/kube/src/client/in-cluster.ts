@@ -6,7 +6,7 @@ import { KubeError } from "./kube-error.ts";
 
 /** Where a Pod finds its API server and its account. */
 export interface InClusterOptions extends HttpClientOptions {
-  /** The folder with `token`, `ca.crt` and `namespace`. By default where Kubernetes mounts it. */
+  /** The directory with `token`, `ca.crt` and `namespace`. Default: where Kubernetes mounts it. */
   readonly folder?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }

@@ -75,7 +75,7 @@ test("an answer that breaks off fails its request, and only that", async () => {
     if (n === 0) socket.end(answer.slice(0, -1));
     else socket.write(answer);
   });
-  await expect(send()).rejects.toThrow("closed before the answer was complete");
+  await expect(send()).rejects.toThrow("closed before the response was complete");
   expect(await send()).toBe("ok");
 });
 

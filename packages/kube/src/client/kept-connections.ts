@@ -8,7 +8,7 @@ import type { RequestScope } from "./request-scope.ts";
 /** Less than the 90 seconds after which an API server closes an idle connection under a request. */
 const idleMilliseconds = 30_000;
 const maxConnections = 64;
-/** After so long without traffic the kernel asks whether the peer is still there. */
+/** After this long without traffic, the kernel checks whether the peer is still there. */
 export const probeMilliseconds = 30_000;
 
 /** What goes out, and how its answer is read. */
@@ -41,8 +41,9 @@ interface Kept {
 }
 
 /**
- * Connections to one server that are kept between requests; the last one used is used first. Node's own client does
- * the same for three times the CPU: most of what it does is for streams, which a small answer does not need.
+ * Connections to one server that are kept between requests; the last one used is used first. Node's own
+ * client does the same for three times the CPU: most of what it does is for streams, which a small response
+ * does not need.
  */
 export class KeptConnections {
   readonly #peer: Peer;
@@ -60,14 +61,14 @@ export class KeptConnections {
     this.#clock = clock;
   }
 
-  /** Sends a request and reads the whole answer. Rejects with what went wrong on the connection. */
+  /** Sends a request and reads the complete response. Rejects with the error of the connection. */
   async exchange({ method, text, maxBytes }: Exchange, scope: RequestScope): Promise<Answer> {
     const kept = this.#take() ?? (await this.#turn(scope));
     return await new Promise<Answer>((resolve, reject) => {
       const current = { parser: new AnswerParser(method, maxBytes), resolve, reject };
       kept.current = current;
       scope.onStop(() => {
-        // Not if it has its answer: the connection may serve the next request by now.
+        // Not if it has its response: the connection may already serve the next request.
         if (kept.current === current) kept.socket.destroy(new Error("aborted"));
       });
       kept.socket.write(text);
@@ -117,10 +118,10 @@ export class KeptConnections {
     socket.once("end", () => this.#ended(kept));
     socket.once("close", () => {
       this.#open--;
-      fail(kept, new Error("the connection was closed before the answer was complete"));
+      fail(kept, new Error("the connection was closed before the response was complete"));
       const at = this.#idle.indexOf(kept);
       if (at >= 0) this.#idle.splice(at, 1);
-      // Whoever waited for this one gets a new one.
+      // The request that waited for this connection gets a new one.
       const next = this.#waiting.shift();
       if (next) next(this.#connect());
     });
@@ -207,7 +208,7 @@ export class KeptConnections {
   }
 }
 
-/** Tells whoever waits for an answer on this connection that none will come. */
+/** Fails the request that waits for a response on this connection. */
 function fail(kept: Kept, error: unknown): void {
   const { current } = kept;
   kept.current = undefined;

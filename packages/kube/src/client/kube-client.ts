@@ -120,8 +120,8 @@ export interface KubeClient {
   ): Promise<T>;
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<ObjectList<T>>;
   /**
-   * `object.metadata.namespace` says where; `apiVersion` and `kind` are the resource's. For a subresource such as
-   * `binding`, `object` names its parent and is sent as it is.
+   * `object.metadata.namespace` says in which namespace; `apiVersion` and `kind` are the resource's. For a
+   * subresource such as `binding`, `object` names its parent and is sent as it is.
    */
   create<T extends KubeObject>(
     resource: Resource<T>,

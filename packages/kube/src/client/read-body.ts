@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { KubeError } from "./kube-error.ts";
 
-/** The whole body of an answer. Rejects if it is longer than the limit, or ends before it is complete. */
+/** The complete body of a response. Rejects if it is longer than the limit, or ends before it is complete. */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -15,6 +15,6 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
 
 /** The error of an answer that is longer than its reader allows. */
 export function tooLong(maxBytes: number): KubeError {
-  const message = `the answer is longer than ${maxBytes} bytes; request less, or raise maxAnswerBytes`;
+  const message = `the response is longer than ${maxBytes} bytes; request less, or raise maxAnswerBytes`;
   return new KubeError("KUBE_ANSWER_INVALID", message, { path: "maxAnswerBytes" });
 }

@@ -19,6 +19,6 @@ test.each([
   expect(() => requestHead(method, path, headers)).toThrow(/method|path|header/);
 });
 
-test("an error does not tell the value of a header", () => {
+test("an error does not reveal the value of a header", () => {
   expect(() => requestHead("GET", "/", { authorization: "secret\n" })).toThrow(/^(?!.*secret)/);
 });

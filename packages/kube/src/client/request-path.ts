@@ -8,7 +8,7 @@ export interface PathParts {
   readonly subresource?: string | undefined;
 }
 
-/** The path of a resource, of one object of it or of a subresource of that. */
+/** The path of a resource, of one of its objects, or of a subresource of that object. */
 export function requestPath(
   resource: Resource,
   { namespace, name, subresource }: PathParts,
@@ -20,18 +20,19 @@ export function requestPath(
       throw invalid("namespace", `${kind} is not namespaced; leave the namespace out`);
     parts.push("namespaces", namespace);
   } else if (namespaced && name !== undefined) {
-    throw invalid("namespace", `a ${kind} is in a namespace; none was given for "${name}"`);
+    throw invalid("namespace", `a ${kind} needs a namespace; none was given for "${name}"`);
   }
   parts.push(plural);
   if (name !== undefined) parts.push(name);
   if (subresource !== undefined) {
-    if (name === undefined) throw invalid("name", `"${subresource}" is of one ${kind}; name it`);
+    if (name === undefined)
+      throw invalid("name", `"${subresource}" belongs to one ${kind}; name it`);
     parts.push(...subresource.split("/"));
   }
   return `/${parts.map(segment).join("/")}`;
 }
 
-/** `?a=b` of what is given; empty of nothing. */
+/** The given parameters as `?a=b`; empty if there are none. */
 export function queryOf(
   parameters: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {

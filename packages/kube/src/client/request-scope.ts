@@ -50,7 +50,7 @@ export class RequestScope implements Disposable {
     if (this.#isStopped) callback();
   }
 
-  /** Whether something that takes so long can still be done in time. */
+  /** Whether something that takes this long can still be done in time. */
   hasTimeFor(milliseconds: number): boolean {
     return this.#clock.now() + milliseconds < this.#deadline;
   }

@@ -1,6 +1,6 @@
 /** What a request is about, in few words: labels of a metric, of which there are only so many. */
 export interface RequestShape {
-  /** As `LIST`, `WATCH` or `PATCH`; the HTTP method where the path is not of a resource. */
+  /** Such as `LIST`, `WATCH` or `PATCH`; the HTTP method if the path is not that of a resource. */
   readonly verb: string;
   /** As `pods` or `pods/status`; empty if the path is not of a resource. */
   readonly resource: string;

@@ -6,14 +6,15 @@ const maxRetries = 10;
 const defaultSeconds = 1;
 
 /**
- * Causes that are decisions, not overload: a budget forbids an eviction; a version is one that the server does not have
- * after waiting three seconds for it, and never may after a restore. Its caller knows what to do, as to list anew.
+ * Causes that are decisions, not overload: a budget forbids an eviction; or the server does not have a
+ * version after waiting three seconds for it, and after a restore may never have it. The caller knows what to
+ * do, such as to list again.
  */
 const decisions: ReadonlySet<string> = new Set(["DisruptionBudget", "ResourceVersionTooLarge"]);
 
 /**
- * Milliseconds until a refused request is repeated; undefined if it must not be. Only what a server asks to repeat
- * is: it has done nothing then.
+ * Milliseconds until a refused request is repeated; undefined if it must not be. Only requests that the
+ * server asks to repeat are: those have had no effect.
  */
 export function retryDelay(error: KubeError, retries: number): number | undefined {
   const { status = 0, retryAfterSeconds, causes } = error;

@@ -47,7 +47,7 @@ export class Transport {
     this.#agents = new KeptAgents(server);
   }
 
-  /** Sends a request and reads the whole of its answer. */
+  /** Sends a request and reads the complete response. */
   async exchange(request: TransportRequest, scope: RequestScope): Promise<Answer> {
     const credentials = await this.#known(scope);
     if (credentials.agent) return await this.#exchangeThrough(request, credentials, scope);

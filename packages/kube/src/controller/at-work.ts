@@ -1,7 +1,7 @@
 import type { Clock } from "@virtkit/api/clock";
 import { KubeError } from "../client/kube-error.ts";
 
-/** So long after its deadline a reconcile that goes on is a problem. */
+/** A reconcile that still runs this long after its deadline is a problem. */
 const overdueAfter = 10_000;
 
 /** One reconcile that is at work. Its signal is made only when somebody asks for it: most never do. */
@@ -53,7 +53,7 @@ export class AtWork {
     return this.#all.size;
   }
 
-  /** Keys whose reconcile goes on although its time is long over. */
+  /** Keys whose reconcile still runs long after its deadline. */
   get overdue(): readonly string[] {
     return [...this.#all.values()].filter(({ isOverdue }) => isOverdue).map(({ key }) => key);
   }
@@ -79,7 +79,10 @@ export class AtWork {
     this.#disarm();
   }
 
-  /** The timer goes on while nothing is at work, which is cheaper than a timer for each; at the end it must not. */
+  /**
+   * The timer keeps running while nothing is at work, which is cheaper than one timer for each; it must stop
+   * at the end.
+   */
   #disarm(): void {
     if (this.#all.size > 0) return;
     this.#clock.clearTimeout(this.#timer);

@@ -20,7 +20,7 @@ export interface ControllerOptions extends Observers {
   readonly concurrency?: number | undefined;
   /** After this the signal of a reconcile is aborted. By default two minutes. */
   readonly deadline?: number | undefined;
-  /** A watch that has not heard its server for so long is a problem. By default five minutes. */
+  /** A watch that has not heard from its server for this long is a problem. By default five minutes. */
   readonly mostBlind?: number | undefined;
   /** Of retries. */
   readonly backoff?: Omit<RateLimiterOptions, "clock"> | undefined;
@@ -34,18 +34,19 @@ export interface ControllerOptions extends Observers {
 export interface Controller {
   readonly name: string;
   /**
-   * Watches and reconciles until the signal, or until `stop`. The signal is for now: the signals of reconciles are
-   * aborted with it. Resolves when nothing is at work any more. It can be run again afterwards, once at a time.
+   * Watches and reconciles until the signal, or until `stop`. The signal stops it at once: the signals of
+   * reconciles are aborted with it. Resolves when all work has ended. It can be run again afterwards, but not
+   * twice at a time.
    */
   run(options?: { readonly signal?: AbortSignal | undefined }): Promise<void>;
-  /** Starts no more reconciles, gives those at work so long to end by themselves, and then aborts them. */
+  /** Starts no more reconciles, gives the running ones this long to end by themselves, and then aborts them. */
   stop(options?: { readonly grace?: number | undefined }): Promise<void>;
   /** Has an object reconciled for a reason that no watch sees. Does nothing unless it runs. */
   enqueue(
     object: ObjectName,
     options?: { readonly after?: number; readonly priority?: Priority },
   ): void;
-  /** Its watches, and for how many milliseconds each has not heard its server. */
+  /** Its watches, and how many milliseconds ago each last heard from its server. */
   watches(): readonly { readonly name: string; readonly blindFor: number }[];
   /** What a health check must know: watches that are blind, reconciles that do not end. Empty: all is well. */
   problems(): readonly string[];

@@ -100,7 +100,7 @@ export class ControllerRun {
         (watch) => `${name}: ${watch.name} has not heard from its server for ${watch.blindFor} ms`,
       );
     const overdue = this.#atWork.overdue.map(
-      (key) => `${name}: the reconcile of ${key} does not end, although its time is over`,
+      (key) => `${name}: the reconcile of ${key} has not ended, although its deadline has passed`,
     );
     return [...blind, ...overdue];
   }
@@ -181,7 +181,7 @@ export class ControllerRun {
   #overdue(key: string): void {
     const { name, metrics, deadline } = this.#settings;
     metrics.count("kube_reconciles_overdue", { controller: name });
-    const message = "the reconcile does not end, although its time is over";
+    const message = "the reconcile has not ended, although its deadline has passed";
     this.#log.error({ key, deadline }, message);
   }
 

@@ -330,7 +330,7 @@ test("a reconcile that ignores its signal is not started twice, and health check
   await clock.pass(2_000);
   expect(calls).toEqual(["0 a"]);
   expect(controller.problems()).toEqual([
-    "demo: the reconcile of default/a does not end, although its time is over",
+    "demo: the reconcile of default/a has not ended, although its deadline has passed",
   ]);
   expect(lines.filter(({ level }) => level === "error")).toHaveLength(1);
   await clock.pass(50_000);

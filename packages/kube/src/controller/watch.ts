@@ -16,7 +16,10 @@ export interface WatchSpec<T extends KubeObject> {
   readonly keys?: ((object: T) => readonly ObjectName[]) | undefined;
   /** Changes that nobody needs to look at; by default there are none. */
   readonly predicate?: ((change: CacheChange<T>) => boolean) | undefined;
-  /** Of changes; what is there at the start has low priority, so that changes come first. By default `normal`. */
+  /**
+   * The priority of changes; objects that exist at the start have low priority, so that changes come first.
+   * By default `normal`.
+   */
   readonly priority?: Priority | undefined;
   /** How the cache is fed; `false` if somebody else does it. */
   readonly follow?: false | Omit<ReflectorOptions<T>, "signal"> | undefined;
@@ -39,7 +42,7 @@ export interface RunningWatch {
   readonly synced: Promise<void>;
   /** Resolves once the signal has ended it. */
   readonly ended: Promise<void>;
-  /** Milliseconds since the server was last heard. */
+  /** Milliseconds since the server was last heard from. */
   blindFor(): number;
 }
 
@@ -99,8 +102,8 @@ function startWatch<T extends KubeObject>(
 }
 
 /**
- * Feeds a cache. `synced` counts from now: a cache that an earlier run has fed still says that it has synced, but what
- * it knows is old.
+ * Feeds a cache. `synced` counts from now on: a cache that an earlier run has fed still says that it has
+ * synced, but its content is old.
  */
 function feed<T extends KubeObject>(
   cache: Cache<T, string>,

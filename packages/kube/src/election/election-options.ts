@@ -12,12 +12,12 @@ export interface ElectionOptions extends Observers {
   /** The lease: all candidates name the same one. */
   readonly namespace: string;
   readonly name: string;
-  /** Of this process, never of another one, and never of a later run of it. By default the host's name and a UUID. */
+  /** Identifies this process, never another one, and never a later run of it. By default the host's name and a UUID. */
   readonly identity?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** How long others wait after a renewal; whole seconds. By default 15,000. */
   readonly leaseDuration?: number | undefined;
-  /** The work is told to end so long before others can begin: the time that it has to end. By default 5,000. */
+  /** The work is asked to end this long before others can begin: the time that it has to end. By default 5,000. */
   readonly margin?: number | undefined;
   /** Between renewals, and between the looks of a candidate. By default 2,000. */
   readonly renewEvery?: number | undefined;

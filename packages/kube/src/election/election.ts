@@ -72,10 +72,7 @@ export class Election {
         if (leadership) return leadership;
       } catch (error) {
         if (signal?.aborted) break;
-        log.warn(
-          { lease: this.#lease, error: describeError(error) },
-          "could not look at the lease",
-        );
+        log.warn({ lease: this.#lease, error: describeError(error) }, "could not read the lease");
       }
       // Not all candidates at the same moment: only one of them can succeed.
       await sleep(clock, renewEvery * (0.8 + 0.4 * random.number()), signal);
@@ -152,7 +149,7 @@ export class Election {
     return { state: "lost" };
   }
 
-  /** Nothing can end work that does not listen; whoever watches over it must know. */
+  /** Nothing can end work that ignores its signal, so it must be reported. */
   #tellLate(leadership: Leadership): void {
     if (leadership.isHeld()) return;
     const { log, metrics } = this.#settings;

@@ -43,7 +43,7 @@ test("a renewal answered after the end, or an older one, changes nothing", async
   expect(leadership.isHeld()).toBe(false);
 });
 
-test("work that was asked to stop may act until the lease expires, and is then told", async () => {
+test("work that was asked to stop may act until the lease expires, and then learns that it has", async () => {
   const { clock, leadership } = setUp();
   leadership.askToStop(new Error("enough"));
   expect(leadership.signal.reason).toEqual(new Error("enough"));

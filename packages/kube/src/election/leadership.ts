@@ -1,7 +1,7 @@
 import type { Clock } from "@virtkit/api/clock";
 import { KubeError } from "../client/kube-error.ts";
 
-/** A moment by the two clocks of a host. One of them stands still while the host is suspended. */
+/** A moment according to the two clocks of a host. One of them stands still while the host is suspended. */
 export interface Instant {
   readonly monotonic: number;
   readonly wall: number;
@@ -70,7 +70,7 @@ export class Leadership {
     this.#stop.abort(this.#lost);
   }
 
-  /** Asks the work to end; until it has, the lease is held and what it does to end is allowed. */
+  /** Asks the work to end; until it has ended, the lease is held, and it may still act. */
   askToStop(reason: unknown): void {
     this.#stop.abort(reason);
   }

@@ -2,8 +2,9 @@ import type { Clock } from "@virtkit/api/clock";
 import type { Lease } from "./lease.ts";
 
 /**
- * Since when a lease has been seen unchanged, by this process's own clock: clocks of other hosts say nothing.
- * A holder that renewed before it was seen did so earlier; its lease is over no later than what is computed here.
+ * Since when a lease has been seen unchanged, by this process's own clock: the clocks of other hosts are not
+ * trusted. A holder that renewed before it was seen did so earlier; its lease is over no later than what is
+ * computed here.
  */
 export class LeaseObservations {
   readonly #seen = new Map<string, { readonly version: string; readonly at: number }>();
@@ -13,7 +14,7 @@ export class LeaseObservations {
     this.#clock = clock;
   }
 
-  /** Takes in a lease that the server has just answered with. Returns for how many milliseconds it has not changed. */
+  /** Takes in a lease that the server has just returned. Returns for how many milliseconds it has not changed. */
   see({ metadata: { namespace, name, uid, resourceVersion } }: Lease): number {
     const key = `${namespace}/${name}`;
     const version = `${uid}/${resourceVersion}`;

@@ -30,7 +30,10 @@ export class LeaseWriter {
     }
   }
 
-  /** Makes the lease, or takes this version of it. Returns when it was sent; `undefined` if others were faster. */
+  /**
+   * Creates the lease, or takes over this version of it. Returns when it was sent; `undefined` if others were
+   * faster.
+   */
   async take(
     known: { readonly lease: Lease; readonly transitions: number } | undefined,
     signal: AbortSignal | undefined,
@@ -52,7 +55,7 @@ export class LeaseWriter {
       return sentAt;
     } catch (error) {
       if (isConflict(error) || isAlreadyExists(error)) return undefined;
-      // Somebody has removed the lease; where there is none to take, it is the namespace that is missing.
+      // Somebody has removed the lease; if there was none to take, the namespace is missing.
       if (known && isNotFound(error)) return undefined;
       throw error;
     }

@@ -10,7 +10,7 @@ export interface MetricDefinition {
 const short = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300];
 const long = [1, 10, 60, 180, 300, 450, 600, 1_800];
 
-/** All that this package counts and measures, by the name under which `Metrics` is told. */
+/** Everything that this package counts and measures, by the name that `Metrics` receives. */
 export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   kube_queue_depth: {
     type: "gauge",
@@ -41,7 +41,7 @@ export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   },
   kube_reconciles_overdue: {
     type: "counter",
-    help: "Reconciles that did not end although their time was over",
+    help: "Reconciles that ran past their deadline",
     labels: ["controller"],
   },
   kube_reconcile_seconds: {

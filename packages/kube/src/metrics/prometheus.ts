@@ -36,7 +36,7 @@ export function prometheusMetrics(registry: Registry): Metrics {
   };
 }
 
-/** Tells at each scrape for how long the watches of controllers have not heard their servers. */
+/** Reports at each scrape how long ago the watches of controllers last heard from their servers. */
 export function watchAges(registry: Registry, controllers: readonly Controller[]): void {
   new Gauge({
     name: "kube_watch_blind_seconds",
@@ -54,7 +54,7 @@ export function watchAges(registry: Registry, controllers: readonly Controller[]
   });
 }
 
-/** A metric whose values follow from what is there when somebody asks. */
+/** A metric whose values are determined when it is scraped. */
 export interface CollectedGauge {
   readonly name: string;
   readonly help: string;
@@ -109,7 +109,7 @@ function makeInstrument(
   { type, help, labels, buckets }: MetricDefinition,
 ): Instrument {
   const base = { help, labelNames: [...labels], registers: [registry] };
-  // prom-client throws at a label that it was not told of; whoever counts must not fail.
+  // prom-client throws at an unknown label; counting must not fail.
   const only = (given: Labels): Record<string, string> =>
     Object.fromEntries(labels.map((label) => [label, given[label] ?? ""]));
   switch (type) {

@@ -7,7 +7,7 @@ interface Delay {
   isStale: boolean;
 }
 
-/** Keys that become due: one timer for all of them; of two delays of a key the earlier one counts. */
+/** Keys that become due: one timer for all of them; of two delays for a key, the earlier one counts. */
 export class Delays {
   /** A binary heap: the earliest first. */
   readonly #heap: Delay[] = [];
@@ -62,7 +62,7 @@ export class Delays {
     this.#timer = undefined;
     if (!first) return;
     const wait = Math.max(0, first.at - this.#clock.now());
-    // Longer than 2^31 ms is no wait at all for a timer of Node: it looks again then.
+    // A Node timer of more than 2^31 ms does not wait at all, so a longer one is split.
     const handle = this.#clock.setTimeout(() => this.#fire(), Math.min(wait, 2 ** 31 - 1));
     this.#timer = { handle, at: first.at };
   }

@@ -120,7 +120,7 @@ export class WorkQueue {
     else if (!item.again || headStarts[item.again] < headStarts[priority]) item.again = priority;
   }
 
-  /** Adds the key later. Of two delays of one key the earlier one counts; `add` does not end a delay. */
+  /** Adds the key later. Of two delays for one key, the earlier one counts; `add` does not end a delay. */
   addAfter(key: string, milliseconds: number, priority: Priority = "normal"): void {
     if (this.#state !== "open") return;
     if (!(milliseconds > 0)) {
@@ -170,7 +170,7 @@ export class WorkQueue {
     });
   }
 
-  /** Whoever took the key has finished with it. */
+  /** The taker of the key has finished with it. */
   done(key: string): void {
     const item = this.#items.get(key);
     if (item?.state !== "taken") {

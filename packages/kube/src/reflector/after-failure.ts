@@ -1,9 +1,9 @@
 import { isKubeError } from "../client/kube-error.ts";
 
 /**
- * How a reflector goes on after a failure: from the version that it has, where nothing was lost by it, or
- * with a new list, where it cannot know: the version was compacted away (410) or is of another history, or
- * something came that it could not read.
+ * How a reflector continues after a failure: from the version that it has if nothing was lost, or with a new
+ * list if it cannot know: the version was compacted away (410) or belongs to another history, or it received
+ * something that it could not read.
  */
 export function afterFailure(error: unknown): "resume" | "relist" {
   if (!isKubeError(error)) return "relist";

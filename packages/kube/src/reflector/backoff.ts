@@ -9,7 +9,7 @@ export interface BackoffOptions {
   readonly random?: Random | undefined;
 }
 
-/** Delays that double, each with up to a half taken off by chance, so that many clients do not come at once. */
+/** Delays that double, each reduced by a random part of up to a half, so that many clients do not retry at once. */
 export class Backoff {
   readonly #min: number;
   readonly #max: number;
@@ -22,7 +22,7 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** Milliseconds until the next attempt, not less than what a server asked for. */
+  /** Milliseconds until the next attempt, at least as many as the server asked for. */
   next(atLeast = 0): number {
     const full = Math.min(this.#max, this.#min * 2 ** this.#attempt);
     if (full < this.#max) this.#attempt++;

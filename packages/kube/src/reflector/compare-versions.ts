@@ -1,8 +1,8 @@
 const decimal = /^[1-9][0-9]*$/;
 
 /**
- * Compares two resource versions: negative if the first is older. Undefined if they are not decimal
- * numbers, as those of the server itself and of CRDs are: then only equality means something.
+ * Compares two resource versions: negative if the first is older. Undefined if they are not decimal numbers,
+ * as those of the server itself and of CRDs are: then only equality has a meaning.
  */
 export function compareVersions(one: string, other: string): number | undefined {
   if (one === other) return 0;

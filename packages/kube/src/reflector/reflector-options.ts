@@ -14,7 +14,7 @@ export interface ReflectorOptions<T extends KubeObject> extends Observers {
    * needs etcd 3.4.31, 3.5.13 or later. A server that cannot do it is asked for pages. By default `pages`.
    */
   readonly list?: "stream" | "pages" | undefined;
-  /** Objects a page. By default 200: more of them cost memory that the process does not give back. */
+  /** Objects per page. By default 200: larger pages cost memory that the process does not give back. */
   readonly pageSize?: number | undefined;
   /** Each object goes through it on the way in; it may change it. By default `managedFields` are dropped. */
   readonly transform?: ((object: T) => T) | undefined;

@@ -13,13 +13,13 @@ import { SilenceGuard } from "./silence-guard.ts";
 import { WatchPosition } from "./watch-position.ts";
 import { withoutManagedFields } from "./without-managed-fields.ts";
 
-/** A connection that lasted so long was a good one: what fails next is a new trouble. */
+/** A connection that lasted this long was a good one: the next failure is a new one. */
 const goodConnection = 10_000;
-/** Lists that break before their end, one after the other, before they are asked for in pages. */
+/** How many lists in a row may break before their end until they are requested in pages. */
 const maxStreamTries = 3;
 /** A server does not pause in a list that it streams, unless it cannot end it. */
 const listSilenceLimit = 15_000;
-/** The server ends a watch after five to ten minutes, by chance, so that not all of them come back at once. */
+/** The server ends a watch after a random time of five to ten minutes, so that not all clients come back at once. */
 const watchSeconds = 300;
 
 /**
@@ -45,7 +45,7 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   readonly #label: { readonly resource: string };
   #heardAt: number;
   #isRunning = false;
-  /** How many more lists are asked for as a stream before it is pages. */
+  /** How many more lists are requested as a stream before it falls back to pages. */
   #streamTries: number;
   /** Pages that expired before the last of them was read, one list after the other. */
   #expiredLists = 0;
@@ -65,8 +65,9 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   }
 
   /**
-   * Milliseconds since it last heard from the server, or was made. A server that has nothing to tell says so every
-   * minute, so that several minutes mean that what is known may be old: a health check.
+   * Milliseconds since it last heard from the server, or was created. A server that has nothing to report
+   * says so every minute, so after several minutes of silence the known objects may be old. For health
+   * checks.
    */
   blindFor(): number {
     return this.#clock.now() - this.#heardAt;
@@ -102,7 +103,7 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
     }
   }
 
-  /** Reads what exists, where that is needed and is not the beginning of the watch. */
+  /** Reads the existing objects, if that is needed and is not the beginning of the watch. */
   async *#list(
     position: WatchPosition<T>,
     signal: AbortSignal,
@@ -180,7 +181,7 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
     });
   }
 
-  /** Tells of a failure, and decides from where to go on. Returns the delay that the server asked for. */
+  /** Reports a failure, and decides from where to continue. Returns the delay that the server asked for. */
   #failed(error: unknown, position: WatchPosition<T>): number {
     const wasListing = position.version === undefined;
     const next = wasListing ? "relist" : afterFailure(error);
@@ -194,7 +195,10 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   }
 }
 
-/** Whether a server cannot stream a list: it does not know how to, or its etcd is too old to tell it when one ends. */
+/**
+ * Whether a server cannot stream a list: it does not support that, or its etcd is too old to tell it when a
+ * list ends.
+ */
 function isStreamRefused(error: unknown): boolean {
   if (!isKubeError(error)) return false;
   const { code, status, causes } = error;

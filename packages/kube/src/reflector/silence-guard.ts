@@ -40,7 +40,7 @@ export class SilenceGuard implements Disposable {
     return this.#isSilent;
   }
 
-  /** From now on so much silence is too much, where it was less before. */
+  /** From now on, this much silence is too much; before, it was less. */
   allow(limit: number): void {
     this.#limit = limit;
   }
@@ -61,7 +61,7 @@ export class SilenceGuard implements Disposable {
     this.#controller.abort();
   }
 
-  // One timer that looks back, instead of one that is set anew with each event.
+  // One timer that looks back, instead of one that is set again with each event.
   #arm(milliseconds: number): void {
     this.#timer = this.#clock.setTimeout(() => {
       const silence = this.#waitingSince === undefined ? 0 : this.#clock.now() - this.#waitingSince;

@@ -7,7 +7,7 @@ import type { ReflectorEvent } from "./reflector-event.ts";
 /** The annotation of the bookmark that ends the objects that exist. */
 const initialEventsEnd = "k8s.io/initial-events-end";
 
-/** Where a reflector is in the history of its resource, and what an event of a watch means there. */
+/** The position of a reflector in the history of its resource, and what a watch event means there. */
 export class WatchPosition<T extends KubeObject> {
   readonly #transform: (object: T) => T;
   #version: string | undefined;
@@ -17,7 +17,7 @@ export class WatchPosition<T extends KubeObject> {
     this.#transform = transform;
   }
 
-  /** All up to this version has been told; undefined before the list is complete, and after a gap. */
+  /** Everything up to this version has been reported; undefined before the list is complete, and after a gap. */
   get version(): string | undefined {
     return this.#version;
   }
@@ -41,8 +41,8 @@ export class WatchPosition<T extends KubeObject> {
   }
 
   /**
-   * What the consumer is told of an event; nothing of one that came before. One that is out of order shows that
-   * others may be missing, and is thrown.
+   * What is reported to the consumer for an event; nothing for a repeated one. One that is out of order shows
+   * that others may be missing, and throws.
    */
   take(event: WatchEvent<T>): readonly ReflectorEvent<T>[] {
     if (this.#version === undefined) return this.#takeOfList(event);

@@ -18,10 +18,10 @@ export interface ShardPlan {
 }
 
 /**
- * Decides a member's part from the list of members alone: the shards are divided by the number of members, and the
- * first members by name get one of the remainder each. A member with too many shards releases some; a member with
- * too few takes free ones. Members that do not agree on who is alive may do this in vain, but never work on the
- * same shard at once: the leases decide.
+ * Decides a member's part from the list of members alone: the shards are divided by the number of members,
+ * and the first members by name get one of the remainder each. A member with too many shards releases some; a
+ * member with too few takes free ones. Members that do not agree on who is alive may do this without effect,
+ * but never work on the same shard at once: the leases decide.
  */
 export function planShards({ shards, identity, members, held, free }: ShardView): ShardPlan {
   const all = [...new Set([...members, identity])].sort();

@@ -82,8 +82,7 @@ export class Shards {
       try {
         await this.#look(work, onFailure, stop);
       } catch (error) {
-        if (!stop.aborted)
-          log.warn({ error: describeError(error) }, "could not look at the shards");
+        if (!stop.aborted) log.warn({ error: describeError(error) }, "could not read the shards");
       }
       await sleep(clock, renewEvery * (0.8 + 0.4 * random.number()), stop);
     }
@@ -114,7 +113,7 @@ export class Shards {
     const free = all.filter((shard) => holderOf(shard) === undefined);
     const view = { shards: this.#shards, identity, members, held: mine, free };
     const { take, release } = planShards(view);
-    // Somebody else was faster, or has it by now.
+    // Somebody else was faster, or has it in the meantime.
     for (const shard of [...release, ...others]) this.#taken.get(shard)?.stop.abort();
     for (const shard of take) if (!this.#taken.has(shard)) this.#take(shard, work, onFailure);
     await Promise.all(dead.map((lease) => this.#bury(lease, options)));
@@ -145,7 +144,7 @@ export class Shards {
     return { members, held, dead };
   }
 
-  /** Removes the lease of a member that died; not if it has come back to life in between. */
+  /** Removes the lease of a member that died, unless it has come back in the meantime. */
   async #bury({ metadata }: Lease, options: RequestOptions): Promise<void> {
     const { namespace = "", name = "", uid, resourceVersion } = metadata;
     const preconditions = { uid, resourceVersion };

@@ -13,15 +13,15 @@ export interface Happening {
 
 /** A happening as it is written: once, with a count. */
 export interface Aggregate extends Happening {
-  /** The same for what is counted together. */
+  /** The same for events that are counted together. */
   readonly key: string;
   count: number;
 }
 
-/** More different messages of one object and reason than this are one event. As in client-go. */
+/** If one object and reason have more different messages than this, they become one event. As in client-go. */
 const mostMessages = 10;
 const window = 600_000;
-/** Events of one object: so many at once, then one in so many milliseconds. As in client-go. */
+/** Events of one object: how many at once, and then one per how many milliseconds. As in client-go. */
 const burst = 25;
 const refill = 300_000;
 /** Objects and messages that are remembered. */
@@ -29,7 +29,7 @@ const mostRemembered = 4_096;
 /** Longer messages are cut. */
 const mostCharacters = 1_024;
 
-/** Decides what is counted together and what is too much; remembers a bounded number of things. */
+/** Decides which events are counted together and which are too many; remembers a limited number of them. */
 export class EventAggregator {
   readonly #clock: Clock;
   readonly #aggregates = new Map<string, Aggregate>();

@@ -46,7 +46,7 @@ export class EventRecorder {
   readonly #log: Log;
   readonly #metrics: Metrics;
   readonly #aggregator: EventAggregator;
-  /** By key: only the last state of each has to be written. */
+  /** By key: only the last state of each must be written. */
   readonly #pending = new Map<string, Aggregate & { readonly at: Date }>();
   /** By key, the names of events that are written. */
   readonly #written = new Map<string, string>();
@@ -87,7 +87,7 @@ export class EventRecorder {
     while (this.#sending) await this.#sending;
   }
 
-  /** Records nothing more, and drops what is not written. */
+  /** Stops recording, and drops what has not been written. */
   async close(): Promise<void> {
     this.#stop.abort();
     this.#pending.clear();

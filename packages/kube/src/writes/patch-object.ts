@@ -16,9 +16,10 @@ export interface PatchObjectOptions extends WriteOptions, PatchBetweenOptions {
 }
 
 /**
- * Writes the differences between an object as it was read and as it should be; see `jsonPatchBetween`. If there are
- * none, nothing is sent, and `before` is returned. Throws a `KubeError` for which `isConflict` is true if others
- * have changed what was read, or if the object has been replaced by another of that name.
+ * Writes the differences between an object as it was read and as it should be; see `jsonPatchBetween`. If
+ * there are none, nothing is sent, and `before` is returned. Throws a `KubeError` for which `isConflict` is
+ * true if others have changed what was read, or if the object has been replaced by another one of the same
+ * name.
  */
 export async function patchObject<T extends KubeObject>(
   client: KubeClient,
@@ -52,8 +53,8 @@ function valueAt(object: object, path: string): unknown {
 }
 
 /**
- * Whether a test of the patch failed, or a path of it is gone. kube-apiserver says no more than 422; what is wrong with
- * the new object itself it says by field.
+ * Whether a test of the patch failed, or a path of it is gone. kube-apiserver answers only 422; if the new
+ * object itself is wrong, it names the field.
  */
 function isFailedTest(error: unknown): error is KubeError {
   return isKubeError(error) && error.status === 422 && !error.causes.some(({ field }) => field);

@@ -1,8 +1,8 @@
 import type { GuestEvent } from "@virtkit/domain-manager";
 
 /**
- * Events that a slow reader has not read yet. If too many wait, all of them are dropped: the reader
- * is told to look again, and gets the newest status.
+ * Events that a slow reader has not read yet. If too many wait, all of them are dropped: the reader gets a
+ * resync and the newest status.
  */
 export class EventQueue {
   readonly #limit: number;

@@ -2,7 +2,7 @@ import { DomainManagerError } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 
-test("passes on the text of an error that is meant for callers", () => {
+test("passes on the text of an error that callers may see", () => {
   const error = new DomainManagerError("DOMAIN_STATE", "it is off", { path: "pause" });
   expect(failureOf(error)).toEqual({
     success: false,

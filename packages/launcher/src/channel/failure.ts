@@ -10,8 +10,8 @@ export interface Failure {
 const codes = /^(?!ERR_)[A-Z][A-Z0-9_]{1,63}$/;
 
 /**
- * What a caller learns about an error. Only errors with a code are meant for callers and show their
- * text; any other is a defect of ours, and its text may contain what the caller must not see.
+ * What a caller learns about an error. Only errors with a code are meant for callers and show their text; any
+ * other is a defect in our code, and its text may contain what the caller must not see.
  */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return internal(typeof error);

@@ -18,7 +18,7 @@ async function fault(end: RawEnd): Promise<unknown> {
   return message?.["code"];
 }
 
-test("tells the client the known versions if there is none in common", async () => {
+test("sends the client the known versions if there is none in common", async () => {
   const { end } = await rawServer();
   end.send({ ...hello, versions: [2, 3] });
   const message = await end.message();

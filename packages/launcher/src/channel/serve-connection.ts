@@ -50,9 +50,9 @@ export interface ServedConnection {
 /**
  * Serves the channel on a connection until either side ends it. The caller decides who may connect.
  *
- * A client that breaks the protocol is told why and disconnected; nothing that it sends throws or
- * allocates more than the channel's limits. A request is answered at its deadline even if the work
- * goes on; it keeps its place among those in flight until the work has ended, too.
+ * A client that breaks the protocol gets the reason and is disconnected; nothing that it sends throws or
+ * allocates more than the channel's limits. A request is answered at its deadline even if the work continues;
+ * it counts as in flight until the work has ended, too.
  */
 export function serveConnection(stream: Duplex, options: ServeOptions): ServedConnection {
   return new ServerConnection(stream, options);
@@ -82,7 +82,7 @@ class ServerConnection implements ServedConnection {
     this.#clock = options.clock ?? realClock;
     const { helloTimeout = 10_000 } = options;
     this.#helloTimer = this.#clock.setTimeout(() => {
-      this.#fault(protocol(`no hello came in ${helloTimeout} ms`));
+      this.#fault(protocol(`no hello arrived within ${helloTimeout} ms`));
     }, helloTimeout);
     this.ended = new Promise((resolve) => stream.once("close", () => resolve(this.#end())));
     stream.on("error", () => stream.destroy());
@@ -157,7 +157,11 @@ class ServerConnection implements ServedConnection {
       refused("LAUNCHER_BUSY", `${this.#running.size} requests are in flight; wait for one to end`);
     } else if (name === "events") this.#openStream(request);
     else if (verb) void this.#run(request, verb);
-    else refused("LAUNCHER_VERB", `this launcher knows no "${name}"; it is older than its caller`);
+    else
+      refused(
+        "LAUNCHER_VERB",
+        `this launcher does not know "${name}"; it is older than its caller`,
+      );
   }
 
   async #run(
@@ -263,7 +267,7 @@ function frameOf(message: LauncherMessage, attachment?: Uint8Array): Buffer {
   try {
     const frame = encodeFrame(message, attachment);
     if (frame.length <= answerBytes) return frame;
-    why = `it has ${frame.length} bytes, and ${answerBytes} are the most`;
+    why = `it has ${frame.length} bytes; at most ${answerBytes} are allowed`;
   } catch (error) {
     why = failureOf(error).message;
   }

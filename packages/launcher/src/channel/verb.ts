@@ -23,13 +23,13 @@ export interface VerbTarget {
 /** What carries out the verbs of a migration. */
 export function migrationsOf({ migrations }: VerbTarget): MigrationVerbs {
   if (migrations) return migrations;
-  throw new LauncherError("LAUNCHER_VERB", "this launcher takes part in no migrations");
+  throw new LauncherError("LAUNCHER_VERB", "this launcher does not take part in migrations");
 }
 
-/** One verb of the channel: all that the launcher and its client know of it. */
+/** One verb of the channel: everything that the launcher and its client know about it. */
 export interface Verb<Args = unknown, Result = unknown> {
   /**
-   * What KubeVirt's launcher calls it, for people who look for that; empty if it has no such verb.
+   * What KubeVirt's launcher calls it; empty if it has no such verb.
    */
   readonly kubevirt: string;
   /** Milliseconds that a caller waits by default. KubeVirt's, if it has the verb. */
@@ -42,7 +42,7 @@ export interface Verb<Args = unknown, Result = unknown> {
   result?(sent: unknown, path: string, attachment: Uint8Array): Result;
   /** What is sent as the answer, if that is not only the result itself. */
   encodeResult?(result: Result): VerbAnswer;
-  /** Carries it out, where the guest control's method of the same name does not. */
+  /** Carries it out, if the guest control's method of the same name does not. */
   run?(target: VerbTarget, args: Args, options: CallOptions): Promise<Result>;
 }
 

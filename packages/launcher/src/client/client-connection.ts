@@ -19,7 +19,7 @@ export interface Answer {
   readonly attachment: Buffer;
 }
 
-/** What a request is told. */
+/** The outcome of a request. */
 export interface Handlers {
   onAnswer(answer: Answer): void;
   onItem?(item: unknown): void;
@@ -50,7 +50,7 @@ export class ClientConnection {
     this.#hello = new Promise((resolve, reject) => {
       this.#helloDone = { resolve, reject };
     });
-    // Whoever opened the connection gets the error; nobody else needs it.
+    // The opener of the connection gets the error; nobody else needs it.
     this.#hello.catch(() => {});
     stream.on("error", (cause) => this.end(closed("the connection broke", cause)));
     stream.on("close", () => this.end(closed("the launcher closed the connection")));
@@ -75,7 +75,7 @@ export class ClientConnection {
   request(verb: string, args: unknown, timeout: number | undefined, handlers: Handlers): number {
     if (this.#ended) throw this.#ended;
     if (this.#waiting.length >= maxWaiting) {
-      const text = `${maxWaiting} requests wait already; the launcher is stuck, or this is too many at once`;
+      const text = `${maxWaiting} requests are already waiting; the launcher is stuck, or these are too many at once`;
       throw new LauncherError("LAUNCHER_BUSY", text);
     }
     const id = ++this.#lastId;
@@ -153,7 +153,8 @@ export class ClientConnection {
 
   #answered(answer: Answer): void {
     const { id } = answer.message;
-    if (!this.#sent.delete(id)) throw protocol(`the launcher answers ${id}, which was not asked`);
+    if (!this.#sent.delete(id))
+      throw protocol(`the launcher answered request ${id}, which was not made`);
     const handlers = this.#open.get(id);
     this.#open.delete(id);
     handlers?.onAnswer(answer);

@@ -56,7 +56,7 @@ export class ClientStream implements AsyncIterableIterator<GuestEvent> {
   /** Takes an item; throws if the launcher exceeds its credit. */
   take(item: unknown): void {
     if (this.#open === 0) {
-      throw new LauncherError("LAUNCHER_PROTOCOL", "the launcher sends more events than it may");
+      throw new LauncherError("LAUNCHER_PROTOCOL", "the launcher sent more events than allowed");
     }
     this.#open--;
     const event = checkEvent(item);

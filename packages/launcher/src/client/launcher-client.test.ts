@@ -82,7 +82,7 @@ test("events begin with the status and come in order", async () => {
   await expect.poll(() => guest.readers).toBe(0);
 });
 
-test("a stalled reader is told to look again, with the newest status", async () => {
+test("a stalled reader gets a resync with the newest status", async () => {
   const { guest, client } = await servedGuest({ maxQueuedEvents: 8 });
   const events = client.events()[Symbol.asyncIterator]();
   await events.next();

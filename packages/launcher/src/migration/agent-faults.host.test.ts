@@ -70,7 +70,7 @@ test.each(seams)(
   90_000,
 );
 
-test("the source's agent is killed when the decision is only on disk: the next one makes it known", async () => {
+test("the source's agent is killed when the decision is only on disk: the next one publishes it", async () => {
   await using move = await started({ untoldDecision: true });
   await move.agent("source").exited;
   expect(move.api.grant.state).toBe("HandingOver");

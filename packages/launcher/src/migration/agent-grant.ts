@@ -38,15 +38,15 @@ export class AgentGrant implements HandoverGrant, TargetGrant {
     this.#clock = clock;
   }
 
-  /** Only what the agent tells from now on is a live read. */
+  /** Only what the agent reports from now on is a live read. */
   async read(): Promise<ReadGrant> {
     this.#wish({ asksGrant: true });
-    return await this.#heard(this.#grants, "tell the run grant", () => true);
+    return await this.#heard(this.#grants, "report the run grant", () => true);
   }
 
   async makeKnown(decision: Decision): Promise<ReadGrant> {
     this.#wish({ decision: decision.outcome });
-    return await this.#heard(this.#grants, `make known that it is ${decision.outcome}`, (grant) => {
+    return await this.#heard(this.#grants, `confirm that it is ${decision.outcome}`, (grant) => {
       const verdict = decide(grant, { kind: "decided", decision });
       return "refused" in verdict ? grant.state !== "Invalid" : verdict.grant === grant;
     });
@@ -59,7 +59,7 @@ export class AgentGrant implements HandoverGrant, TargetGrant {
     return await this.#heard(this.#claims, "claim the guest", () => true);
   }
 
-  /** What has been told with the grant of the other side's end. It stays true. */
+  /** Proofs of the other side's end that came with the grant. They stay true. */
   proofs(): readonly ProofOfEnd[] {
     return this.#proofs;
   }

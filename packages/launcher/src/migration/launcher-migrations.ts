@@ -204,7 +204,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     });
   }
 
-  /** A source has its end when it is settled: libvirt may have to come back first, or a release to be heard. */
+  /** A source has ended when it is settled: libvirt may have to come back first, or a release may have to arrive. */
   async #followSource(
     part: Part,
     driven: Promise<MigrationOutcome>,
@@ -237,7 +237,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     }
   }
 
-  /** What somebody has to do about a post-copy that broke. */
+  /** Reports what must be done about a broken post-copy. */
   #tellWhy(part: Part, why: string): void {
     if (part.report.outcome !== "broken" || part.report.why === why) return;
     this.#tell(part, { why });
@@ -248,7 +248,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     part.report = report;
   }
 
-  /** libvirt keeps the figures of a migration that it has completed. */
+  /** libvirt keeps the statistics of a completed migration. */
   async #tellDowntime(part: Part, libvirt: Libvirt, dom: DomainRef): Promise<void> {
     const { log = silentLog } = this.#options;
     try {
@@ -261,7 +261,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       const { downtime } = params;
       if (downtime !== undefined) this.#tell(part, { stoodStillMs: Number(downtime) });
     } catch (error) {
-      log.debug({ error: describeError(error) }, "migration: its figures are not known");
+      log.debug({ error: describeError(error) }, "migration: its progress is unknown");
     }
   }
 
@@ -276,19 +276,19 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     const signal = AbortSignal.any([part.over.signal, known.signal]);
     const found = this.#patient(() => settle(signal));
     const ended = (await Promise.race([heard, found])) ?? (await found);
-    // Otherwise it would ask its node agent for ever for a claim that was made long ago.
+    // Otherwise it would ask its node agent forever for a claim that was made long ago.
     known.abort();
     const why = ended && "why" in ended ? { why: ended.why } : {};
     if (ended) this.#tell(part, { outcome: ended.target, settled: ended.target, ...why });
   }
 
-  /** What ends because the launcher does has no end to tell. */
+  /** Work that ends only because the launcher ends reports nothing. */
   async #patient<T>(settle: () => Promise<T | undefined>): Promise<T | undefined> {
     const { log = silentLog } = this.#options;
     try {
       return await settle();
     } catch (error) {
-      log.debug({ error: describeError(error) }, "migration: nobody follows it any more");
+      log.debug({ error: describeError(error) }, "migration: it is no longer followed");
       return undefined;
     }
   }
@@ -320,7 +320,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     await this.#abortUnbegun(migrationUID);
   }
 
-  /** Puts the abort of a migration on disk that this launcher was never told to begin. */
+  /** Writes to disk the abort of a migration that this launcher was never asked to begin. */
   async #abortUnbegun(migrationUID: string): Promise<void> {
     const { connect: connected, directory } = this.#options;
     const [{ DecisionFile }, { stateReason }] = await Promise.all([
@@ -394,12 +394,12 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   ): Part {
     const { migrationUID } = migration;
     if (migration.vmiUID !== this.#options.vmiUID) {
-      const text = `migration.vmiUID: found ${JSON.stringify(migration.vmiUID)}, and this launcher is for ${this.#options.vmiUID}`;
+      const text = `migration.vmiUID: found ${JSON.stringify(migration.vmiUID)}, but this launcher is for ${this.#options.vmiUID}`;
       throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migration.vmiUID" });
     }
     const before = this.#part;
     if (before && before.report.settled === undefined) {
-      const text = `the migration ${before.report.migrationUID} is under way; wait for its end`;
+      const text = `the migration ${before.report.migrationUID} is in progress; wait until it has ended`;
       throw new LauncherError("LAUNCHER_BUSY", text, { path: "migration.migrationUID" });
     }
     if (before) void this.#close(before);
@@ -415,7 +415,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     const uid = vmi.metadata?.uid;
     if (uid === this.#options.vmiUID) return;
     const found = JSON.stringify(uid)?.slice(0, 80) ?? "nothing";
-    const text = `${path}: found ${found}, and this launcher is for ${this.#options.vmiUID}`;
+    const text = `${path}: found ${found}, but this launcher is for ${this.#options.vmiUID}`;
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path });
   }
 
@@ -451,7 +451,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
 
   #need(migrationUID: string): Part {
     if (this.#part?.report.migrationUID === migrationUID) return this.#part;
-    const text = `migrationUID: this launcher takes part in no migration ${JSON.stringify(migrationUID)}`;
+    const text = `migrationUID: this launcher does not take part in the migration ${JSON.stringify(migrationUID)}`;
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migrationUID" });
   }
 
@@ -462,7 +462,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   }
 }
 
-/** The devices of the host that the guest gives back before it moves. */
+/** The host devices that the guest releases before it moves. */
 async function givenBack(
   { devicesToUnplug }: typeof import("@virtkit/migration/source"),
   { libvirt, dom }: { readonly libvirt: Libvirt; readonly dom: DomainRef },

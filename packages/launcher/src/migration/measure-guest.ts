@@ -63,7 +63,7 @@ async function dirtyRate(parts: MeasureParts): Promise<number | undefined> {
     const timeout = (seconds + 5) * 1_000;
     return await until(look, { clock, interval: 100, timeout, signal });
   } catch (error) {
-    log?.info({ error: describeError(error) }, "how fast the guest writes is not measured");
+    log?.info({ error: describeError(error) }, "how fast the guest writes could not be measured");
     return undefined;
   }
 }

@@ -16,7 +16,7 @@ export interface MigrateRequest {
   readonly tls?: { readonly destination: string };
   /** Where QEMU sends to. Default: the sockets of the migration proxy in this launcher. */
   readonly uris?: { readonly memory: string; readonly disks: string };
-  /** Socket of the target's launcher, by way of the proxy. */
+  /** Socket of the target's launcher, through the proxy. */
   readonly peer: string;
   /** Socket on which this launcher answers how it decided. */
   readonly serve: string;
@@ -42,7 +42,7 @@ export interface ReceiveRequest {
   readonly listenDisks?: string;
   /** Sizes that the guest sees, by volume, of volumes that are copied to possibly larger ones. */
   readonly sizes?: Readonly<Record<string, number>>;
-  /** Socket of the source's launcher, by way of the proxy. */
+  /** Socket of the source's launcher, through the proxy. */
   readonly peer: string;
   /** Socket on which the source's launcher is answered. */
   readonly serve: string;
@@ -65,11 +65,11 @@ export interface MigrationReport {
   readonly stoodStillMs?: number;
   /** How far the copy is, as the source measures it. */
   readonly progress?: MigrationProgress;
-  /** What is on the source's disk, and what the node agent is to swap into the grant. */
+  /** The decision on the source's disk, which the node agent must swap into the grant. */
   readonly decision?: Outcome;
   /** Whether it waits for a live read of the grant. */
   readonly asksGrant?: boolean;
-  /** What a target has to show for a claim that its node agent is to make. */
+  /** What a target must present so that its node agent can claim for it. */
   readonly claims?: "released" | "postCopyComplete" | "claimed";
   /**
    * The outcome: `moved`, `stayed` or `broken` at the source, `runs`, `ended` or `lost` at the

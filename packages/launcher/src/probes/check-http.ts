@@ -20,12 +20,13 @@ export async function checkHttp(
     const { status, location } = await answerOf(next, headers, signal);
     if (status < 200 || status > 399) throw new Error(`${next.href} answered ${status}`);
     if (location === undefined || status < 300) return;
-    if (!URL.canParse(location, next.href)) throw new Error(`${next.href} leads to no address`);
+    if (!URL.canParse(location, next.href))
+      throw new Error(`${next.href} redirects to an address that is not valid`);
     next = new URL(location, next);
     const isHere = next.hostname === first.hostname && /^https?:$/.test(next.protocol);
     if (!isHere) return;
   }
-  throw new Error(`${first.href} leads on and on: more than ${mostRedirects} redirects`);
+  throw new Error(`${first.href} redirects more than ${mostRedirects} times`);
 }
 
 interface Answer {

@@ -77,7 +77,7 @@ test("ends a guest whose liveness probe fails, and reports that as the reason", 
   });
 });
 
-test("does not blame the liveness probe if the guest was told to end", async () => {
+test("does not blame the liveness probe if the guest was asked to end", async () => {
   const { life, clock, control, fallSilent } = await started({ livenessProbe: agentPing });
   control.obeys = false;
   fallSilent();

@@ -61,7 +61,7 @@ export class ChannelListener implements AsyncDisposable {
     }
   }
 
-  /** One failed connection is no reason to refuse others. */
+  /** One failed connection is not a reason to refuse others. */
   #tryTake(connection: OwnedFd): void {
     try {
       this.#take(connection);

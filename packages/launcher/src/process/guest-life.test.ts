@@ -160,11 +160,11 @@ test("waits for a guest that is just starting, and then shuts it down", async ()
   await clock.pass(1_000);
   expect(outcome.ending).toMatchObject({ how: "shut-down" });
   await expect(guest.syncVmi({ vmi, context: { architecture: "amd64" }, mayRun })).rejects.toThrow(
-    /told to end/,
+    /shutting down/,
   );
 });
 
-test("all subscribers learn that the launcher was told to end, and the last status", async () => {
+test("all subscribers learn that the launcher was asked to end, and the last status", async () => {
   const { control, guest, life, clock } = lived();
   control.become({ state: "Running" });
   const seen: DomainStatus[] = [];

@@ -124,7 +124,7 @@ export class HandoverServer implements AsyncDisposable {
 
   /** New sockets of a network replace the old ones. */
   async #start({ network, sockets, servers, identity }: Handover): Promise<void> {
-    // Loaded on use: a guest without DHCP of ours does not pay for it.
+    // Loaded on use: a guest without our DHCP server does not pay for it.
     const { startGuestServers } = await import("@virtkit/network-setup/serve");
     const { log, metrics } = this.#options;
     const around = { clock: this.#clock, log, metrics };

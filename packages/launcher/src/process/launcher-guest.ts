@@ -103,11 +103,11 @@ export class LauncherGuest implements GuestControl {
   async syncVmi(request: SyncRequest, options?: CallOptions): Promise<DomainStatus> {
     const uid = request.vmi.metadata?.uid;
     if (uid !== this.#uid) {
-      const text = `vmi.metadata.uid: found ${JSON.stringify(uid)?.slice(0, 80) ?? "nothing"}, and this launcher is for ${this.#uid}`;
+      const text = `vmi.metadata.uid: found ${JSON.stringify(uid)?.slice(0, 80) ?? "nothing"}, but this launcher is for ${this.#uid}`;
       throw new DomainManagerError("DOMAIN_NOT_GRANTED", text, { path: "vmi.metadata.uid" });
     }
     if (this.#shutdownRequestedAt !== undefined) {
-      const text = "the launcher has been told to end; it starts and changes no guest any more";
+      const text = "the launcher is shutting down; it no longer starts or changes guests";
       throw new DomainManagerError("DOMAIN_STATE", text, { path: "syncVmi" });
     }
     this.#syncs++;

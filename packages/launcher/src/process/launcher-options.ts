@@ -89,7 +89,7 @@ function parsed(line: readonly string[]): ReturnType<typeof parseFlags> {
     return parseFlags(line);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new LauncherError("LAUNCHER_OPTION", `the command line is not understood: ${why}`, {
+    throw new LauncherError("LAUNCHER_OPTION", `the command line cannot be read: ${why}`, {
       cause,
     });
   }
@@ -123,7 +123,7 @@ function namesOptions(json: string): NamesOptions {
   if (!isObject(value) || !isObject(directories))
     throw wrong("names", "must be an object of names");
   for (const [key, name] of Object.entries({ ...prefixes, ...directories })) {
-    if (typeof name !== "string" || name === "") throw wrong("names", `has no text as ${key}`);
+    if (typeof name !== "string" || name === "") throw wrong("names", `has no string as ${key}`);
   }
   return value;
 }

@@ -194,7 +194,7 @@ test("libvirtd killed under a running guest: no guest is lost", async () => {
   expect(guestPid()).toBe(guest);
 });
 
-test("when told to end, shuts the guest down, reports the outcome, and ends when all have seen it", async () => {
+test("on SIGTERM, shuts the guest down, reports the outcome, and ends when all have seen it", async () => {
   launcher.signal("SIGTERM");
   const last = await until("the last status", () => {
     const statuses = seen.flatMap((event) => (event.kind === "status" ? event.status : []));
@@ -209,12 +209,12 @@ test("when told to end, shuts the guest down, reports the outcome, and ends when
   await client.delete();
   expect(await launcher.exit).toBe(0);
   const [text, json = ""] = readFileSync(place.terminationLog, "utf8").split("\n");
-  expect(text).toBe("The guest shut down as it was asked to.");
+  expect(text).toBe("The guest shut down as requested.");
   expect(JSON.parse(json)).toEqual({
     ...{ how: "shut-down", state: "Shutoff", reason: "Shutdown" },
     end: {
       kind: "Stopped",
-      message: "the guest shut down as it was asked to",
+      message: "the guest shut down as requested",
       at: expect.any(String),
     },
   });

@@ -91,7 +91,7 @@ export class Libvirtd implements AsyncDisposable {
     if (this.#closed) return;
     const delay = this.#backOff.after(ranFor);
     const { log, program } = this.#options;
-    log.warn({ why, delay }, "libvirtd is started again; guests run on meanwhile");
+    log.warn({ why, delay }, "libvirtd is being restarted; guests keep running");
     this.#timer = this.#clock.setTimeout(() => {
       this.#spawn().catch((error: unknown) => this.#again(notStarted(program, error).message, 0));
     }, delay);
@@ -106,7 +106,7 @@ export class Libvirtd implements AsyncDisposable {
       using leftover = ProcessHandle.open(Number(pid));
       // A pid file outlives its process, and the pid may belong to any process by now.
       if (leftover.read("comm").trim() !== "libvirtd") return;
-      this.#options.log.info({ pid: Number(pid) }, "ends the libvirtd of an earlier launcher");
+      this.#options.log.info({ pid: Number(pid) }, "ending the libvirtd of an earlier launcher");
       leftover.signal(15);
       await this.#untilGone(leftover);
     } catch (error) {

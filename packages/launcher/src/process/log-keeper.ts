@@ -52,7 +52,7 @@ function attempt<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {
-    // A log that cannot be trimmed is no reason to end a guest, nor to write more into it each second.
+    // A log that cannot be trimmed is not a reason to end a guest, nor to write more into it each second.
     return undefined;
   }
 }

@@ -26,12 +26,12 @@ export async function main(line: readonly string[], signal: AbortSignal): Promis
 }
 
 /**
- * The end of PID 1 is the end of its guest. A defect in one code path must not cause that: it is
- * logged, and the guest's state is read from libvirt anew each time in any case.
+ * The end of PID 1 is the end of its guest. A defect in one code path must not cause that: it is logged, and
+ * the guest's state is read from libvirt each time anyway.
  */
 function surviveDefects(log: Log): void {
   const survive = (error: unknown): void =>
-    log.error({ where: whereOf(error) }, "a defect was survived");
+    log.error({ where: whereOf(error) }, "recovered from a defect");
   process.on("uncaughtException", survive);
   process.on("unhandledRejection", survive);
 }

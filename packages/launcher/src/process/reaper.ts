@@ -7,9 +7,9 @@ import { type ReapedOrphan, reapOrphans } from "@virtkit/host-primitives/process
 const announcements = "child_process";
 
 /**
- * Does what PID 1 has to: removes ended orphans from the process table. QEMU is one, and libvirt
- * waits for its end. Our own children are left to Node, which would otherwise never learn of their
- * end; Node announces them, and only announced ones count.
+ * Does what PID 1 must do: removes ended orphans from the process table. QEMU is one, and libvirt waits for
+ * its end. Our own children are left to Node, which would otherwise never learn of their end; Node announces
+ * them, and only announced ones count.
  *
  * Begin before the first child is started.
  */

@@ -90,10 +90,13 @@ test("kills a guest that does not shut down in its grace period", async () => {
   expect(await inside("sbin/libvirtd")).toBe("");
 });
 
-test("a failed launcher says why, and stays if it was told to", async () => {
+test("a failed launcher says why, and stays if configured to", async () => {
   const args = ["--libvirtd", "/nowhere/libvirtd", "--keep-after-failure"];
   const failing = await place.start({ args });
-  await until("the failure", () => failing.log().includes("stays after the failure") || undefined);
+  await until(
+    "the failure",
+    () => failing.log().includes("staying after the failure") || undefined,
+  );
   const text = readFileSync(place.terminationLog, "utf8");
   expect(text).toMatch(
     /^The launcher failed\. LAUNCHER_LIBVIRTD: \/nowhere\/libvirtd cannot be started/,

@@ -68,7 +68,7 @@ export async function runLauncher(options: LauncherOptions, world: LauncherWorld
   await leaveMessage(options, ending, world.log);
   const failed = ending.how === "launcher-failed" || ending.status?.state === "Crashed";
   if (failed && options.keepAfterFailure && !world.signal.aborted) {
-    world.log.warn("stays after the failure, as it was told to; end it with SIGTERM");
+    world.log.warn("staying after the failure, as configured; end it with SIGTERM");
     await aborted(world.signal);
   }
   return ending.how === "launcher-failed" ? 1 : 0;
@@ -122,14 +122,14 @@ async function live(
     paths: { init: all.sockets.launcherInit, ready: all.sockets.launcher },
     ...around,
     onDefect: (verb, error) =>
-      log.error({ verb, where: whereOf(error) }, "a verb failed by a defect"),
+      log.error({ verb, where: whereOf(error) }, "a verb failed because of a defect"),
   });
   await handover.listen();
   await channel.listen();
   const life = new GuestLife(guest, { ...options, qemuSignal, log, clock });
   void probes?.failed.then((message) => life.endLifeless(message));
   const onSignal = (): void => {
-    log.info("told to end; the guest is asked to shut down");
+    log.info("shutting down; the guest is asked to shut down");
     void life.shutDown();
   };
   world.signal.addEventListener("abort", onSignal, { once: true });

@@ -23,7 +23,7 @@ const most = 4_096;
 
 const sentences: Readonly<Record<Ending["how"], string>> = {
   "guest-ended": "The guest ended by itself.",
-  "shut-down": "The guest shut down as it was asked to.",
+  "shut-down": "The guest shut down as requested.",
   "killed-after-grace": "The guest did not shut down within its grace period and was killed.",
   "liveness-failed": "The guest was ended because its liveness probe failed.",
   "never-ran": "No guest was started.",
@@ -55,7 +55,7 @@ export async function leaveTerminationMessage(path: string, ending: Ending): Pro
     await writeFile(path, terminationMessage(ending), { flag: O_WRONLY | O_TRUNC | create });
     return true;
   } catch {
-    // The caller is told, and goes on: nothing depends on it.
+    // The caller learns of it and continues: nothing depends on it.
     return false;
   }
 }

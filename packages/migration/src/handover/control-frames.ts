@@ -70,7 +70,9 @@ function parse(text: string): JsonObject {
     const message: unknown = JSON.parse(text);
     if (isObject(message)) return message;
   } catch (cause) {
-    throw new MigrationError("MIGRATION_PEER", "the peer sent what is not JSON", { cause });
+    throw new MigrationError("MIGRATION_PEER", "the peer sent something that is not JSON", {
+      cause,
+    });
   }
   throw new MigrationError("MIGRATION_PEER", "the peer sent JSON that is not an object");
 }

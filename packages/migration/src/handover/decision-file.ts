@@ -94,7 +94,7 @@ export class DecisionFile {
     throw unreadable("decision", "it is not a decision of this migration");
   }
 
-  /** The decision, if there is one. This is what others may be told. */
+  /** The decision, if there is one. Others may learn only of this. */
   decision(): Decision | undefined {
     const outcome = this.read()?.outcome;
     return outcome && { migrationUID: this.migrationUID, outcome };

@@ -30,7 +30,7 @@ export function sourceOver(link: ControlCaller): SourceEnd {
       if (outcome === undefined) return undefined;
       const known = outcomes.find((each) => each === outcome);
       if (known) return { migrationUID: migration.migrationUID, outcome: known };
-      throw new MigrationError("MIGRATION_PEER", "the source answers a decision that nobody knows");
+      throw new MigrationError("MIGRATION_PEER", "the source replied with an unknown decision");
     },
   };
 }
@@ -39,7 +39,7 @@ export function sourceOver(link: ControlCaller): SourceEnd {
 export function serveSource(directory: string): ControlHandler {
   return async (method, params) => {
     if (method !== "decision") {
-      throw new MigrationError("MIGRATION_INPUT_INVALID", "a source answers decision alone");
+      throw new MigrationError("MIGRATION_INPUT_INVALID", "a source answers only to decision");
     }
     const asked = checkIdentity(isObject(params) ? params["migration"] : undefined, "migration");
     const file = new DecisionFile(directory, asked.migrationUID);

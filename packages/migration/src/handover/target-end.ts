@@ -76,7 +76,10 @@ export function targetOver(link: ControlCaller): TargetEnd {
       const answer = await link.call("state", { migration }, options);
       const found = states.find((each) => isObject(answer) && answer["state"] === each);
       if (found) return found;
-      throw new MigrationError("MIGRATION_PEER", "the target says of its copy what nobody knows");
+      throw new MigrationError(
+        "MIGRATION_PEER",
+        "the target reported an unknown state of its copy",
+      );
     },
   };
 }
@@ -117,7 +120,7 @@ export function serveTarget(target: TargetEnd): ControlHandler {
       case "state":
         return { state: await target.state(migration) };
       default:
-        throw wrong("method", "one that a target answers");
+        throw wrong("method", "a method that a target serves");
     }
   };
 }

@@ -41,7 +41,7 @@ test("migrated volumes count with the smaller of capacity and request", () => {
   expect(sizeOf(volume("8G"), volume(undefined, "8G"), { volumeName: "w" })).toBe(0);
 });
 
-test("a migration may take so many seconds per gigabyte, and 0 means no limit", () => {
+test("a migration may take a number of seconds per gigabyte, and 0 means no limit", () => {
   const acceptable = acceptableCompletionSeconds(2, 150);
   expect([299, 300, 301].map((elapsed) => isOutOfTime(elapsed, acceptable))).toEqual([
     false,

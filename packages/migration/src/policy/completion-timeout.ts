@@ -7,9 +7,9 @@ import { readAmount } from "./read-amount.ts";
 const giga = 9;
 
 /**
- * How much a migration has to move, in gigabytes, rounded up: the guest's memory (or its request, if the guest
- * states none), disks that migrate with it, and, if they are copied block by block, the ephemeral disks. A VMI with
- * another shape gives a `MigrationError` with the `path` of the field.
+ * How much a migration must move, in gigabytes, rounded up: the guest's memory (or its request, if the guest
+ * states none), disks that migrate with it, and, if they are copied block by block, the ephemeral disks. A
+ * VMI with another shape gives a `MigrationError` with the `path` of the field.
  */
 export function migrationDataSize(vmi: VirtualMachineInstance, ephemeralDisksBytes = 0): number {
   return guardVmi(vmi, () => dataSize(vmi, ephemeralDisksBytes));

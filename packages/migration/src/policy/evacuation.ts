@@ -42,9 +42,9 @@ export interface EvacuationPlan {
 }
 
 /**
- * Decides which VMIs of a node get a migration. With the drain taint on the node: all of them;
- * otherwise those that an eviction has marked and that are neither gone nor on their way. `now` is
- * in milliseconds since the epoch. Takes time in proportion to what is in the scene.
+ * Decides which VMIs of a node get a migration. With the drain taint on the node: all of them; otherwise
+ * those that an eviction has marked and that are neither gone nor already moving. `now` is in milliseconds
+ * since the epoch. Takes time in proportion to what is in the scene.
  *
  * Throws a `MigrationError` with the `path` of the first part of the scene that has another shape:
  * to leave one out could move a VMI twice.

@@ -12,7 +12,7 @@ const still: ForecastInput = {
   maxDowntimeMs: 300,
 };
 
-test("an idle guest takes as long as its memory, and stands still for as long as the downtime allows", () => {
+test("an idle guest takes as long as its memory needs, and is paused for as long as the downtime allows", () => {
   const found = forecastMigration({ ...still, setupMs: 500, switchMs: 80 });
   expect(found).toEqual({
     ...{ converges: true, end: "preCopy", durationMs: 10_580, downtimeMs: 380, rounds: 1 },
@@ -20,7 +20,7 @@ test("an idle guest takes as long as its memory, and stands still for as long as
   });
 });
 
-test("a bandwidth limit does not apply while the guest stands still", () => {
+test("a bandwidth limit does not apply while the guest is paused", () => {
   const found = forecastMigration({ ...still, linkBytesPerSecond: 3e9, switchMs: 80 });
   expect(found).toMatchObject({ downtimeMs: 90, durationMs: 9_790 });
 });
@@ -32,7 +32,7 @@ test("disks are sent first, and what is written meanwhile is part of the first r
 
 test("a guest that writes half as fast as the link halves the rest with each round", () => {
   const found = forecastMigration({ ...still, dirtyBytesPerSecond: 50e6 });
-  // 9.7 s, 4.85 s, 2.43 s, 1.21 s, 0.61 s, 0.30 s and 0.15 s, and 0.3 s in which the guest stands still.
+  // 9.7 s, 4.85 s, 2.43 s, 1.21 s, 0.61 s, 0.30 s and 0.15 s, and 0.3 s in which the guest is paused.
   expect(found).toMatchObject({ converges: true, rounds: 7, downtimeMs: 300 });
   expect(found.durationMs).toBeCloseTo(19_548, -1);
 });
@@ -96,7 +96,7 @@ test("a guest that would converge too late ends by its policy, too", () => {
   expect(forecastMigration(slow)).toMatchObject({ converges: false, end: "aborted" });
 });
 
-test("never more than the whole memory is left, and a link that carries nothing still gives an end", () => {
+test("never more than all of the memory is left, and a link that carries nothing still gives an end", () => {
   const flood = forecastMigration({ ...still, dirtyBytesPerSecond: 1e12 });
   expect(flood).toMatchObject({ converges: false, downtimeMs: 10_300 });
   const dead = forecastMigration({ ...still, bytesPerSecond: 0, dirtyBytesPerSecond: 1 });

@@ -6,17 +6,17 @@ export interface ForecastInput {
   readonly diskBytes?: number;
   /** Bandwidth of the link: measured, or the configured limit. */
   readonly bytesPerSecond: number;
-  /** Bandwidth without a limit: QEMU has none while the guest stands still. Default `bytesPerSecond`. */
+  /** Bandwidth without a limit: QEMU has none while the guest is paused. Default `bytesPerSecond`. */
   readonly linkBytesPerSecond?: number;
   /** Memory that the guest writes in one second, each page counted once. */
   readonly dirtyBytesPerSecond: number;
   /** How that grows over a longer time, as an exponent; `dirtyCurve` finds it. Default 1. */
   readonly dirtyGrowth?: number;
-  /** How long the guest may stand still for the last round. */
+  /** How long the guest may be paused for the last round. */
   readonly maxDowntimeMs: number;
   /** Additional time before the first byte is sent, in ms. Default 0. */
   readonly setupMs?: number;
-  /** Additional time that the guest stands still, in ms. Default 0. */
+  /** Additional time that the guest is paused, in ms. Default 0. */
   readonly switchMs?: number;
   /** When to give up on pre-copy, and what to do then. Default: never. */
   readonly policy?: ForecastPolicy;
@@ -39,16 +39,16 @@ export type ForecastEnd = "preCopy" | "postCopy" | "paused" | "aborted" | "never
 
 /** How a migration is expected to go. */
 export interface MigrationForecast {
-  /** Whether the rounds leave less and less, until the rest can be sent while the guest stands still. */
+  /** Whether the rounds leave less and less, until the rest can be sent while the guest is paused. */
   readonly converges: boolean;
   /** How it ends, on its own or by the policy. */
   readonly end: ForecastEnd;
   /**
-   * Time until the whole guest is at the target, or until it is aborted, in ms. For `never`: until it is clear that
-   * it never ends.
+   * Time until all of the guest is at the target, or until the migration is aborted, in ms. For `never`:
+   * until it is clear that it never ends.
    */
   readonly durationMs: number;
-  /** How long the guest stands still. */
+  /** How long the guest is paused. */
   readonly downtimeMs: number;
   /** Rounds of memory before the guest is stopped, or before it is clear that they do not help. */
   readonly rounds: number;
@@ -75,11 +75,11 @@ interface Rounds {
 }
 
 /**
- * Forecasts a migration. Disks go first, while the guest runs on. Then memory goes in rounds: each sends what
- * the guest wrote during the one before. QEMU stops the guest as soon as what is left fits into the downtime that
- * is allowed, and looks for that all the time; so a round ends when only that much is left, and the
- * last one is the one during which the guest wrote next to nothing. Where rounds lead nowhere the policy says what
- * is done, and when. Pure; runs anywhere.
+ * Forecasts a migration. Disks are copied first, while the guest keeps running. Then memory is sent in
+ * rounds: each sends what the guest wrote during the previous one. QEMU stops the guest as soon as the rest
+ * fits into the allowed downtime, and checks that all the time; so a round ends when only that much is left,
+ * and in the last one the guest wrote next to nothing. If the rounds do not converge, the policy says what is
+ * done, and when. Pure; runs anywhere.
  *
  * @example
  * ```ts
@@ -141,7 +141,7 @@ function playRounds(input: ForecastInput): Rounds {
   }
 }
 
-/** What is left for the time in which the guest stands still. */
+/** How much can be left for the time in which the guest is paused. */
 function restOf({ bytesPerSecond, maxDowntimeMs }: ForecastInput): number {
   return perMs(bytesPerSecond) * maxDowntimeMs;
 }

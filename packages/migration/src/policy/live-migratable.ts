@@ -92,7 +92,7 @@ export function migrationObstacles(
     network !== undefined && both("InterfaceNotLiveMigratable", network),
     cpu?.model === "host-model" &&
       hostCpuModel === "" &&
-      both("CPUModeLiveMigratable", "the node does not tell which CPU model it has"),
+      both("CPUModeLiveMigratable", "the node does not report its CPU model"),
     device !== undefined && both("HostDeviceNotLiveMigratable", device),
     securityObstacle(launchSecurity),
     isSet(launchSecurity) &&

@@ -10,8 +10,8 @@ interface Score {
 }
 
 /**
- * The policy that applies to a VMI, or none: of those whose selectors all match, the one that names
- * most labels; then the one that names most of the VMI's own; then the first by name.
+ * The policy that applies to a VMI, or none: of those whose selectors all match, the one that names the most
+ * labels; then the one that names the most of the VMI's own; then the first by name.
  *
  * A policy without selectors matches nothing. A VMI that has no labels at all (not even an empty
  * map) is matched by every policy with selectors, whatever they say, as in KubeVirt.

@@ -108,7 +108,7 @@ describe("any line", () => {
   });
 });
 
-it("a peer of another version is told which version this side speaks", () => {
+it("a peer of another version learns which version this side speaks", () => {
   expect(versionAnswer("virtkit-migration/2 hello")).toEqual({
     ok: false,
     reason: "greeted as virtkit-migration/2, but this side speaks virtkit-migration/1",

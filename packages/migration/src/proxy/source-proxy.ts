@@ -152,7 +152,7 @@ class Source implements SourceProxy {
   async #openData({ name }: SourceChannel, signal: AbortSignal): Promise<Socket> {
     const { socket: control, ticket } = await this.#ask({ wants: "ticket", channel: name }, signal);
     control.destroy();
-    if (!ticket) throw peerRefused("answer", "gave no ticket for a data channel");
+    if (!ticket) throw peerRefused("answer", "did not give a ticket for a data channel");
     const { host, dataPort: port } = this.#options.target;
     const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
     socket.setKeepAlive(true, keepAlive);
@@ -208,7 +208,7 @@ async function established(socket: Socket, event: string, signal: AbortSignal): 
 
 function understood(line: string): Extract<Answer, { ok: true }> {
   const answer = parseAnswer(line);
-  if (!answer) throw peerRefused("answer", "said something that is not an answer");
+  if (!answer) throw peerRefused("answer", "sent something that is not a reply");
   if (!answer.ok) throw peerRefused("answer", `refused: ${answer.reason}`);
   return answer;
 }

@@ -209,7 +209,7 @@ class Target implements TargetProxy {
           try {
             const ticket = await end.readHead();
             const channel = ticket && this.#tickets.take(ticket);
-            if (!channel) throw peerRefused("ticket", "showed no ticket that is valid");
+            if (!channel) throw peerRefused("ticket", "did not show a valid ticket");
             const { streams } = this.#base;
             if (streams.isFull) throw peerRefused("ticket", "opened more streams than the limit");
             socket.setNoDelay(true);

@@ -5,7 +5,7 @@ import { WaitingRoom } from "./waiting-room.ts";
 
 const limits = { ...defaultLimits, waiting: 3, setup: 1_000 };
 
-it("sends a connection away when its time is over, unless it left before", async () => {
+it("closes a connection when its time is over, unless it left before", async () => {
   const clock = new ManualClock();
   const room = new WaitingRoom(limits, clock);
   const [late, done] = [vi.fn(), vi.fn()];
@@ -19,7 +19,7 @@ it("sends a connection away when its time is over, unless it left before", async
   expect([room.size, clock.pending]).toEqual([0, 0]);
 });
 
-it("sends everybody away when it closes", () => {
+it("closes all connections when it closes", () => {
   const clock = new ManualClock();
   const room = new WaitingRoom(limits, clock);
   const all = [vi.fn(), vi.fn()];

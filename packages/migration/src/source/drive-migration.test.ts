@@ -154,7 +154,7 @@ test("a release that cannot be delivered either way leaves the source paused, an
   expect(libvirt.state).toBe("shutoff (migrated)");
 });
 
-test("an abort that comes first wins over a release with all its answers", async () => {
+test("an abort that comes first wins over a release with all its replies", async () => {
   const { libvirt, target, parts } = world();
   const move = driveMigration(plan, {
     ...parts,

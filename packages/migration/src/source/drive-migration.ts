@@ -101,7 +101,8 @@ export class SourceMigration {
   }
 
   /**
-   * Decides that the source goes on, which is on disk when this returns. The outcome tells when it does.
+   * Decides that the source continues; the decision is on disk when this returns. The outcome shows when it
+   * does.
    *
    * @throws MigrationError `MIGRATION_REFUSED` if it is too late: released, or committed to post-copy.
    */
@@ -116,10 +117,10 @@ export class SourceMigration {
   }
 
   /**
-   * Commits to post-copy and switches. From the commit on the source does not go back, except where QEMU
-   * never switched.
+   * Commits to post-copy and switches. From the commit on, the source does not go back, unless QEMU never
+   * switched.
    *
-   * @throws MigrationError if the rules or QEMU refuse it; the copy goes on as before.
+   * @throws MigrationError if the rules or QEMU refuse it; the copy continues as before.
    */
   async switchToPostCopy(): Promise<void> {
     const { decision, grant, libvirt, domain } = this.#parts;
@@ -320,7 +321,7 @@ export class SourceMigration {
     }
   }
 
-  /** After the switch, *finish* starts the target and answers when it is whole. */
+  /** After the switch, *finish* starts the target and answers when it is complete. */
   async #completePostCopy(performed: Uint8Array): Promise<MigrationOutcome> {
     const { flags } = this.#plan;
     const { paused } = this.#parts;

@@ -33,7 +33,7 @@ export interface SourceParts extends Observers {
   readonly target: TargetEnd;
   readonly grant: HandoverGrant;
   readonly at?: AtSeam<SourceSeam>;
-  /** Milliseconds for each call during which the guest stands still. Default 10 s. */
+  /** Milliseconds for each call during which the guest is paused. Default 10 s. */
   readonly patience?: number;
 }
 

@@ -25,7 +25,7 @@ export async function recoverPostCopy(
     const message = `only a failed post-copy can be recovered; the decision is ${record?.outcome ?? "open"} and the source ${describeCopy(copy)}`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/begin" });
   }
-  // libvirt reports a failure also where it has only lost its client: a *perform* may be in progress.
+  // libvirt also reports a failure if it has only lost its client: a *perform* may be in progress.
   const stream = await streamState(parts, copy.dom);
   if (stream !== brokenStream) {
     const message = `the source's QEMU calls its stream ${stream ?? "nothing"}, and only ${brokenStream} can be recovered; nothing was changed`;

@@ -61,7 +61,7 @@ async function settle(
   return { settled, told };
 }
 
-test("the stream broke, and the target does not come to run: its copy is ended, and the VM is to start cold", async () => {
+test("if the stream broke and the target does not start to run, its copy is ended, and the VM must start cold", async () => {
   const { settled, told } = await settle(saying("postcopy-paused"), { states: still });
   expect(told).toEqual(["finish", "abort"]);
   expect(settled).toMatchObject({ source: "waits", for: "coldStart" });
@@ -90,7 +90,7 @@ test.each([
   },
 );
 
-test("a target that does not answer may have the guest: nothing is ended, and somebody is told where to look", async () => {
+test("a target that does not answer may have the guest: nothing is ended, and the message says where to look", async () => {
   const { settled, told } = await settle(saying("postcopy-paused"), {
     states: (): never => {
       throw new Error("the link is down");
@@ -108,7 +108,7 @@ test("a source whose memory has all left before its target ran: the target is st
   expect(settled).toMatchObject({ source: "waits", for: "claim" });
 });
 
-test("a source whose QEMU was killed in post-copy starts no target: nobody has the whole memory", async () => {
+test("a source whose QEMU was killed in post-copy starts no target: nobody has all of the memory", async () => {
   const source = "shutoff (crashed)";
   const { settled, told } = await settle({}, { states: still, source });
   expect(told).toEqual([]);

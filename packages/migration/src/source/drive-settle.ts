@@ -17,15 +17,15 @@ import { isClaimedByAnother } from "./drive-grant.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { endJob } from "./end-job.ts";
 
-/** What became of a source. `waits`: it is paused and safe, and something else has to happen first. */
+/** What became of a source. `waits`: it is paused and safe, and something else must happen first. */
 export type SettledSource =
   | { readonly source: "runs" | "paused" | "ended"; readonly record: DecisionRecord }
   | {
       readonly source: "waits";
       readonly record: DecisionRecord;
       /**
-       * `release`: nobody has it yet. `claim`: the target is whole. `recovery`: post-copy is broken. `coldStart`:
-       * memory is lost.
+       * `release`: nobody has it yet. `claim`: the target is complete. `recovery`: post-copy is broken.
+       * `coldStart`: memory is lost.
        */
       readonly for: "release" | "claim" | "recovery" | "coldStart";
       readonly why: string;
@@ -72,7 +72,7 @@ async function decided({ decision, domain, libvirt }: SourceParts): Promise<Deci
   return decision.settle({ outcome: "aborted", migrationUID, sourceRuns });
 }
 
-/** Aborted or returned: the source continues, and the target is told to end its copy. */
+/** Aborted or returned: the source continues, and the target is asked to end its copy. */
 async function goBack(
   parts: SourceParts,
   record: DecisionRecord,
@@ -100,7 +100,7 @@ async function goBack(
   throw new MigrationError("MIGRATION_PHASE_FAILED", message, { path: "source/confirm" });
 }
 
-/** Resumes a source that stands still because of this migration, and for no other reason. */
+/** Resumes a source that is paused because of this migration, and for no other reason. */
 async function resumed(
   { libvirt, domain, decision, grant, log = silentLog }: SourceParts,
   record: DecisionRecord,
@@ -129,7 +129,10 @@ async function tellAborted(parts: SourceParts): Promise<void> {
   try {
     await target.abort(migration, { timeout: patience });
   } catch (error) {
-    log.info({ error: describeError(error) }, "migration: the target was not told of the abort");
+    log.info(
+      { error: describeError(error) },
+      "migration: the target was not informed of the abort",
+    );
   }
 }
 
@@ -169,7 +172,10 @@ async function makeReleaseKnown(
   ]);
   for (const each of [told, swapped]) {
     if (each.status === "fulfilled") continue;
-    log.warn({ error: describeError(each.reason) }, "migration: one way of the release failed");
+    log.warn(
+      { error: describeError(each.reason) },
+      "migration: one of the two ways to deliver the release failed",
+    );
   }
   return {
     acknowledged: acknowledged || told.status === "fulfilled",
@@ -212,8 +218,9 @@ const manyLooks = 4;
 const endsWithin = 40_000;
 
 /**
- * After the switch there is only the way forward: a target that an earlier process did not finish is finished now,
- * which starts it. A running one is left alone. One that does not run although the stream is broken is told to end.
+ * After the switch there is only the way forward: a target that an earlier process did not finish is finished
+ * now, which starts it. A running one is left alone. One that does not run although the stream is broken is
+ * asked to end.
  */
 async function startTarget(
   parts: SourceParts,
@@ -236,7 +243,8 @@ async function startTarget(
       "migration: the target has not reported that it is complete",
     );
   }
-  // Of a guest that its user has paused the state does not say whether its copy has come to the point where it would run.
+  // If its user has paused the guest, the state does not show whether its copy has reached the point where it
+  // would run.
   if (isPaused || !(await isStreamBroken(parts, copy))) return;
   try {
     const interval = Math.ceil(patience / 2);
@@ -287,11 +295,14 @@ async function missing(
   copy: CopyState,
 ): Promise<{ readonly for: "claim" | "recovery" | "coldStart"; readonly why: string }> {
   const source = isAlive(copy) ? `the source is ${describeCopy(copy)}` : "the source has ended";
-  const cold = "end both launcher Pods: once both are proven ended, the VM starts cold";
+  const cold = "end both launcher Pods: once both are proven to have ended, the VM starts cold";
   try {
     const state = await target.state(migration, { timeout: patience });
     if (state === "whole") {
-      return { for: "claim", why: `${source}, the target is whole; its node agent is to claim it` };
+      return {
+        for: "claim",
+        why: `${source}, the target is complete; its node agent must claim it`,
+      };
     }
     if (state === "absent" || !(isAlive(copy) || hasLeft(copy))) {
       const why = `${source}, the target's copy is ${state}: nobody has the guest's whole memory; ${cold}`;
@@ -305,7 +316,7 @@ async function missing(
     return { for: "recovery", why };
   } catch (error) {
     log.info({ error: describeError(error) }, "migration: the target does not report its state");
-    const why = `${source}, the target does not answer, and the memory may be on both hosts: see that the link between the nodes and the target's launcher work`;
+    const why = `${source}, the target does not answer, and the memory may be on both hosts: make sure that the link between the nodes works and that the target's launcher runs`;
     return { for: "recovery", why };
   }
 }

@@ -18,15 +18,15 @@ export interface EndJobOptions {
 
 /** Milliseconds between two checks. */
 const interval = 100;
-/** QEMU obeys a cancel within milliseconds. If a guest stands still for this many checks, its *perform* is over. */
+/** QEMU obeys a cancel within milliseconds. If a guest is paused for this many checks, its *perform* is over. */
 const manyLooks = 20;
 
 /**
- * Ends libvirt's job of a migration that is not to be, so that the source can go on. A *perform* that is under
- * way is stopped and left to end the job itself: libvirt lets *confirm* end the job that a *perform* works with, and then
- * libvirtd crashes (9.0: a segmentation fault in `qemuMigrationSrcRun` or `qemuMigrationAnyFetchStats`). The same holds
- * for a job whose connection is gone. *Confirm* is called only where *perform* was never called, has
- * answered, or is plainly over while its answer was lost.
+ * Ends libvirt's job of an aborted migration, so that the source can continue. A *perform* in progress is
+ * stopped and left to end the job itself: libvirt lets *confirm* end the job that a *perform* works with, and
+ * then libvirtd crashes (9.0: a segmentation fault in `qemuMigrationSrcRun` or `qemuMigrationAnyFetchStats`).
+ * The same holds for a job whose connection is gone. *Confirm* is called only if *perform* was never called,
+ * has answered, or has evidently ended although its reply was lost.
  *
  * @throws MigrationError if the job does not end: call it again.
  */
@@ -81,7 +81,7 @@ async function abortJob(
     return true;
   } catch (error) {
     throwUnlessRemote(error);
-    // It has just ended, or cannot be stopped in this phase; the next check tells.
+    // It has just ended, or cannot be stopped in this phase; the next check will show which.
     log.debug({ error: describeError(error) }, "migration: no job was stopped");
     return false;
   }

@@ -41,7 +41,7 @@ test("returns the answer if there is one", async () => {
   expect(await finishPostCopy(parts, request)).toEqual(new Uint8Array([7]));
 });
 
-test("after a lost answer, does not wait once the target reports that it is whole", async () => {
+test("after a lost answer, does not wait once the target reports that it is complete", async () => {
   const said: TargetState[] = ["incomplete", "incomplete", "whole"];
   const { parts } = world(async () => said.shift() ?? "whole");
   expect(await finishPostCopy(parts, request)).toEqual(new Uint8Array());
@@ -56,7 +56,7 @@ test("if the target is unreachable, the grant says that it has the guest", async
   expect(await finishPostCopy(parts, request)).toEqual(new Uint8Array());
 });
 
-test("detects a target that was never told, so that it can be told again", async () => {
+test("detects a target that was never informed, so that it can be informed again", async () => {
   const { parts } = world(async () => "paused");
   await expect(finishPostCopy(parts, request)).rejects.toMatchObject({
     path: "target/finish",

@@ -14,9 +14,9 @@ export interface FinishPostCopyOptions {
 }
 
 /**
- * Starts the target after the switch, by *finish*, and waits until it is whole. An answer that is lost keeps nobody
- * waiting: the grant, or the target when it is asked, says as much. Resolves with the cookie for *confirm*, which is
- * empty if the answer was lost.
+ * Starts the target after the switch, by *finish*, and waits until it is complete. After a lost reply nobody
+ * waits in vain: the grant, or the target when asked, says the same. Resolves with the cookie for *confirm*,
+ * which is empty if the answer was lost.
  *
  * @throws MigrationError if the stream broke, libvirt is gone, or *finish* never reached the target.
  */
@@ -60,7 +60,7 @@ async function brokenStream(
   throw phaseError("target/finish", new Error("the stream of post-copy broke"));
 }
 
-/** Checks whether the target is whole although it has not answered, or was never started. */
+/** Checks whether the target is complete although it has not answered, or was never started. */
 async function unanswered(
   parts: SourceParts,
   options: { readonly clock: Clock; readonly interval: number; readonly signal: AbortSignal },
@@ -70,7 +70,7 @@ async function unanswered(
     const state = await targetNow(parts);
     if (state === "whole") return true;
     stillPaused = state === "paused" ? stillPaused + 1 : 0;
-    // vCPUs start within a second. A target that still waits after this many checks was not told.
+    // vCPUs start within a second. A target that still waits after this many checks was not informed.
     if (stillPaused < 4) return undefined;
     throw phaseError("target/finish", new Error("it did not reach the target"));
   };
@@ -100,7 +100,7 @@ async function targetNow({
   const found = await Promise.allSettled(ways);
   for (const each of found) {
     if (each.status === "rejected") {
-      log.debug({ error: describeError(each.reason) }, "migration: nothing from the target");
+      log.debug({ error: describeError(each.reason) }, "migration: no reply from the target");
     }
   }
   const said = found.map((each) => (each.status === "fulfilled" ? each.value : undefined));

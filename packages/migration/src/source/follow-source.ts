@@ -3,7 +3,7 @@ import { describeError, silentLog } from "@virtkit/api/observe";
 import type { SourceParts } from "./drive-parts.ts";
 import { type SettledSource, type SettleOptions, settleSource } from "./drive-settle.ts";
 
-/** A source that is paused and safe, and what has to happen first. */
+/** A source that is paused and safe, and what must happen first. */
 export type WaitingSource = Extract<SettledSource, { readonly source: "waits" }>;
 
 /** What {@link followSource} works with, in addition to the parts. */
@@ -23,8 +23,8 @@ export interface FollowSourceOptions extends SettleOptions {
 const [firstPause, longestPause] = [1_000, 30_000];
 
 /**
- * Settles a source repeatedly, until it runs, is paused by its user, or has ended. Failures are logged and retried,
- * and so is waiting: for a release to be heard, a claim or a recovery.
+ * Settles a source repeatedly, until it runs, is paused by its user, or has ended. Failures are logged and
+ * retried, and so is waiting: for a release to arrive, for a claim or for a recovery.
  */
 export async function followSource(
   parts: SourceParts,

@@ -140,7 +140,7 @@ describe("a guest that oscillates and does not converge", () => {
     expect(follow(busy.guest, policy, 3_600_000).verdict.action).toBe(action);
   });
 
-  test("may stand still for as long as the policy says before anything else is done", () => {
+  test("may be paused for as long as the policy says before anything else is done", () => {
     const policy = { ...strict, maxDowntimeMs: 30_000, allowWorkloadDisruption: true };
     const { verdict, history } = follow(busy.guest, policy, 3_600_000);
     expect(verdict).toMatchObject({ action: "set-downtime", maxDowntimeMs: 30_000 });
@@ -211,7 +211,7 @@ describe("a guest that converges", () => {
   });
 });
 
-describe("data that stands still", () => {
+describe("data that does not move", () => {
   const cut = (atMs: number): MigratingGuest => ({
     memoryBytes: 1024 * MiB,
     bandwidth: (now) => (now < atMs ? 100 * MiB : 0),

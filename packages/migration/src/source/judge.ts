@@ -41,18 +41,17 @@ const margin = 0.04;
  */
 const stillMs = 5_000;
 
-/** One bad iteration may be chance, and a large guest needs minutes for each. */
+/** One bad iteration may be a coincidence, and a large guest needs minutes for each. */
 const iterationsToTell = 3;
 
 /**
- * What to do with a migration of which this is known, oldest first. Data that stands still for the
- * progress timeout means `abort`. Whether a migration converges is told by its iterations alone: by
- * how long it would take, at the bandwidth measured, to send what remained when each began. When that
- * has not become clearly less for the progress timeout and three iterations, it does not converge,
- * however much what remains goes up and down within them; it is then treated as out of time, unless
- * the downtime that the policy allows is enough to end it. Slowing the guest down further, by
- * auto-converge, counts as progress. The first iteration, which sends all memory once, tells nothing. While
- * no data moves, a guest is neither paused nor switched to post-copy.
+ * What to do with a migration, given its samples, oldest first. Data that does not move for the progress
+ * timeout means `abort`. Only the iterations show whether a migration converges: how long it would take, at
+ * the bandwidth measured, to send what remained when each began. When that has not become clearly less for
+ * the progress timeout and three iterations, it does not converge, however much what remains goes up and down
+ * within them; it is then treated as out of time, unless the downtime that the policy allows is enough to end
+ * it. Slowing the guest down further, by auto-converge, counts as progress. The first iteration, which sends
+ * all memory once, shows nothing. While no data moves, a guest is neither paused nor switched to post-copy.
  */
 export function judge(history: readonly MigrationProgress[], policy: ConvergencePolicy): Verdict {
   let known = notJudged;

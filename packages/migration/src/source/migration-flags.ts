@@ -44,11 +44,11 @@ export interface PhaseFlags {
 }
 
 /**
- * The one step in which we leave KubeVirt's way: the flags of its single call become those of five
- * phases that the source's launcher drives itself. Peer to peer, a lost reply to *finish* leaves two
- * running copies; so that flag goes. Changes to the domain are locked out between the phases, since
- * no daemon holds the job for us. `paused` moves to *finish*, where every target stops: libvirt refuses
- * it beside `postcopy` in earlier phases.
+ * The only step in which we differ from KubeVirt: the flags of its single call become those of five phases
+ * that the source's launcher drives itself. Peer to peer, a lost reply to *finish* leaves two running copies;
+ * so that flag goes. Changes to the domain are locked out between the phases, since no daemon holds the job
+ * for us. `paused` moves to *finish*, where every target stops: libvirt refuses it beside `postcopy` in
+ * earlier phases.
  */
 export function phaseFlags(
   singleCall: readonly MigrateFlag[],

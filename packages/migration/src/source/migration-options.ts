@@ -6,7 +6,7 @@ export interface MigrationOptions {
   readonly bandwidth: QuantityInput;
   /** Seconds without progress before the migration is given up; 0 means no limit. */
   readonly progressTimeout: number;
-  /** Seconds per gigabyte that has to move; 0 means no limit. */
+  /** Seconds per gigabyte to move; 0 means no limit. */
   readonly completionTimeoutPerGiB: number;
   readonly maxDowntimeMs: number;
   /** Migrate even if libvirt considers the disks' caches unsafe. */

@@ -15,7 +15,7 @@ export type MigrationPhase =
   /** Disks are being copied; memory follows when all of them are in sync. */
   | "disks"
   | "memory"
-  /** The guest stands still at the source while the rest is sent. */
+  /** The guest is paused at the source while the rest is sent. */
   | "paused"
   /** The guest runs at the target and fetches the missing memory. */
   | "postcopy";
@@ -46,7 +46,7 @@ export interface MigrationProgress {
    * it.
    */
   readonly disks?: readonly DiskProgress[];
-  /** How long the guest would stand still if it were stopped now, in ms; absent without a bandwidth. */
+  /** How long the guest would be paused if it were stopped now, in ms; absent without a bandwidth. */
   readonly expectedDowntimeMs?: number;
   /** When it is expected to end, in ms since the watch began; absent while no end is in sight. */
   readonly expectedEndMs?: number;
@@ -116,7 +116,7 @@ export function measure(
     isStale: false,
     ...(stats.disks && { disks: stats.disks }),
   };
-  // A mirror's job exists before the totals include it, and as long as memory has to wait for it.
+  // A mirror's job exists before the totals include it, and as long as memory must wait for it.
   const isMirroring = amount("disk_remaining") > 0 || (stats.disks ?? []).length > 0;
   const copiesDisks = iteration === 0 && isMirroring;
   const phase = phaseOf(figures, copiesDisks);

@@ -64,7 +64,7 @@ describe("the five phases", () => {
     expect(finishParams).toEqual({ destination_name: "ns_vm" });
   });
 
-  test("do not resume a guest that its user paused, and tell libvirt only in finish", () => {
+  test("do not resume a guest that its user paused, and inform libvirt only in finish", () => {
     const { flags, resume } = plan({ paused: true });
     expect(flags).not.toContain("paused");
     expect(resume).toBe(false);

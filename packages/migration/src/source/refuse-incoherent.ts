@@ -6,8 +6,9 @@ import { MigrationError } from "../migration-error.ts";
 const coherent: readonly string[] = ["none", "directsync"];
 
 /**
- * Refuses to move a guest whose disk both hosts reach and whose writes a host may keep in its page cache: the target
- * would read what was there before. What the guest cannot write, and what is copied along, does not matter.
+ * Refuses to move a guest whose disk both hosts reach and whose writes a host may keep in its page cache: the
+ * target would read what was there before. Disks that the guest cannot write to, and disks that are copied,
+ * do not matter.
  *
  * @throws MigrationError `MIGRATION_DISK_INCOHERENT` that names the disk and its cache mode.
  */

@@ -109,7 +109,7 @@ function relaxed(search: MinimumSearch, record: IterationRecord, decay: number):
 
 const largestUint32 = 2 ** 32 - 1;
 
-/** How long the guest would stand still if it were stopped now, in ms; 0 while no bandwidth is known. */
+/** How long the guest would be paused if it were stopped now, in ms; 0 while no bandwidth is known. */
 export function estimatedDowntimeMs({ bandwidth }: StallState, remainingBytes: number): number {
   if (bandwidth === 0) return 0;
   return Math.min(Math.trunc(remainingBytes / (bandwidth / 1000)), largestUint32);

@@ -16,7 +16,7 @@ export interface SupervisedMigration {
 export interface SuperviseOptions extends Omit<WatchOptions, "mode" | "signal"> {
   /** Suspends the guest at the source. */
   readonly suspend: () => Promise<void>;
-  /** Tells QEMU how long the guest may stand still. */
+  /** Sets how long QEMU may pause the guest. */
   readonly setMaxDowntime: (milliseconds: number) => Promise<void>;
   /** Called with every step. */
   readonly onProgress?: (progress: WatchedProgress) => void;

@@ -11,13 +11,13 @@ export interface PluggedGuest {
   readonly libvirt: Pick<Libvirt, "call">;
   readonly dom: DomainRef;
   readonly clock?: Clock | undefined;
-  /** Milliseconds that the guest has to release its devices; 60 s by default. */
+  /** Milliseconds within which the guest must release its devices; 60 s by default. */
   readonly timeout?: number;
 }
 
 /**
- * The devices of the host that a guest gives back before it moves, and gets again where it arrives: virtual functions
- * of its networks. All others keep a guest from moving at all (`liveMigratable` says so). Pure.
+ * The host devices that a guest releases before it moves, and gets again where it arrives: virtual functions
+ * of its networks. Any other host device prevents a guest from moving (`liveMigratable` says so). Pure.
  */
 export function devicesToUnplug({ devices }: Pick<Domain, "devices">): readonly HostDevice[] {
   return devices.hostDevices.filter(({ alias }) =>
@@ -26,10 +26,11 @@ export function devicesToUnplug({ devices }: Pick<Domain, "devices">): readonly 
 }
 
 /**
- * Takes devices out of a running guest, and waits until it has let go of all of them. The definition that libvirt
- * keeps still has them: a guest that stays gets them back from it.
+ * Takes devices out of a running guest, and waits until it has released all of them. The definition that
+ * libvirt keeps still has them: a guest that stays gets them back from it.
  *
- * @throws MigrationError `MIGRATION_NOT_NOW` if the guest keeps one; then those that it gave are back.
+ * @throws MigrationError `MIGRATION_NOT_NOW` if the guest keeps one; then those that it released are plugged
+ *   in again.
  */
 export async function unplugHostDevices(
   guest: PluggedGuest,

@@ -13,7 +13,7 @@ import {
 
 /** How a migration is watched. */
 export interface WatchOptions extends Pick<Observers, "log"> {
-  /** Asks the source's libvirt for the job's figures. Not called again before it has answered. */
+  /** Asks the source's libvirt for the job's statistics. Not called again before it has answered. */
   readonly sample: () => Promise<JobStats>;
   readonly policy: ConvergencePolicy;
   /** How memory is being transferred. Default: `PreCopy`. */
@@ -33,7 +33,7 @@ export interface WatchOptions extends Pick<Observers, "log"> {
  * Watches a migration until the signal, or until libvirt says that the job is over. Each step says where
  * it stands and, in `verdict`, what to do now; carrying that out is the caller's part, and the verdict
  * is repeated until the mode or the figures change. A libvirt that fails or does not answer ends
- * nothing: the figures are then marked as stale, and data that stands still for too long is given up.
+ * nothing: the figures are then marked as stale, and data that does not move for too long is given up.
  *
  * @example
  * ```ts

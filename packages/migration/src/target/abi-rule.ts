@@ -3,11 +3,11 @@ import type { XmlNode } from "@virtkit/converter/xml";
 /**
  * Who sees a part of a domain.
  *
- * - `guest`: the guest can; it is the source's, whole.
- * - `host`: only the host can; it is the target's own, whole.
- * - `own`: the guest can see what comes of it, and it reaches into the host (a file, an argument of QEMU).
+ * - `guest`: the guest can; all of it is the source's.
+ * - `host`: only the host can; all of it is the target's own.
+ * - `own`: the guest can see its effect, and it reaches into the host (a file, an argument of QEMU).
  *   It is the target's own, and must be what the source has.
- * - a rule: parts of it are the one, parts the other.
+ * - a rule: parts of it are one, parts another.
  */
 export type Sight = "guest" | "host" | "own" | AbiRule;
 

@@ -15,9 +15,9 @@ export interface AbiChange {
 }
 
 /**
- * What a guest would see differently at the target: machine type, CPU, memory, firmware, clock, identities, and
- * every device with its model, place and identity. What only the host sees (paths, sockets, TAP devices,
- * pinning, caches) is passed over. An empty list means that the guest sees no difference.
+ * What a guest would see differently at the target: machine type, CPU, memory, firmware, clock, identities,
+ * and every device with its model, place and identity. What only the host sees (paths, sockets, TAP devices,
+ * pinning, caches) is ignored. An empty list means that the guest sees no difference.
  *
  * @throws MigrationError `MIGRATION_XML_INVALID` if a document cannot be read.
  *

@@ -98,7 +98,7 @@ export async function whyLost({ libvirt, domain, file }: TargetParts): Promise<s
   if (file.wasResumed) return undefined;
   const copy = await copyState(libvirt, domain.uuid);
   if (isAlive(copy)) return undefined;
-  return `the guest was released to this copy, which is ${describeCopy(copy)}: its memory is lost; once both copies are proven ended the VM starts cold`;
+  return `the guest was released to this copy, which is ${describeCopy(copy)}: its memory is lost; once both copies are proven to have ended, the VM starts cold`;
 }
 
 /** Why a copy that has heard nothing may not be destroyed; undefined if it may. */

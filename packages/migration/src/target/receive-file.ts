@@ -55,7 +55,7 @@ export class ReceiveFile {
     if (this.#heard.add(1, { heard: what })) return;
     const before = this.heard();
     if (before === what) return;
-    const message = `the migration was ${before} before; it cannot be ${what}`;
+    const message = `the migration was already ${before}; it cannot be ${what}`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
   }
 

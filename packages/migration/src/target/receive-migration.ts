@@ -70,7 +70,8 @@ export class MigrationReceiver implements TargetEnd {
     const disks = this.#disks(request.disks);
     const resumes = used.includes("postcopyResume");
     if (resumes) await this.#forgetAttempt(used);
-    // A copy that is recovered has its devices and files: libvirt only reads the name, and nothing is written anew.
+    // A copy that is recovered has its devices and files: libvirt only reads the name, and nothing is written
+    // again.
     const xml = resumes ? request.xml : await destinationXml(request.xml);
     file.receive({ ...this.#parts.migration, paused });
     await this.#at("prepare.before");
@@ -158,9 +159,9 @@ export class MigrationReceiver implements TargetEnd {
   }
 
   /**
-   * Keeps the domain as it was prepared, while the guest still runs at the source: it costs none of the time in which
-   * it stands still. With `persistDestination` libvirt would keep what the source has put into the cookie, with paths
-   * of the source's choice. A copy that does not come to run is undefined when it is destroyed.
+   * Keeps the domain as it was prepared, while the guest still runs at the source, so it does not add to the
+   * downtime. With `persistDestination` libvirt would keep what the source has put into the cookie, with
+   * paths of the source's choice. A copy that never runs is undefined when it is destroyed.
    */
   async #keep(xml: string): Promise<void> {
     await this.#parts.libvirt.call("domainDefineXml", { xml });
@@ -229,7 +230,7 @@ export class MigrationReceiver implements TargetEnd {
   #assertUndecided(): void {
     const heard = this.#parts.file.heard();
     if (heard === undefined) return;
-    const message = `the migration was ${heard} before; nothing was changed`;
+    const message = `the migration was already ${heard}; nothing was changed`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
   }
 

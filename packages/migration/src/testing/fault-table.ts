@@ -23,7 +23,7 @@ The faults:
 - *QEMU*: the process of that side's copy is killed.
 - *proxy*: every connection between the nodes ends, and new ones are refused for a while.
 - *link*: everything between the nodes is silently dropped for a while.
-- *reply*: exactly one answer is lost, that of the next step.
+- *reply*: exactly one reply is lost: the one to the next step.
 
 `;
 

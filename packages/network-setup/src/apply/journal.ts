@@ -7,7 +7,7 @@ import type { PodNetworkState } from "./discover.ts";
 
 /** A plan and its progress. */
 export interface JournalEntry {
-  /** `undoing`: whoever finds it continues to undo, and never wires what is half undone. */
+  /** `undoing`: the next process that finds it continues to undo, and never wires what is half undone. */
   readonly state: "applying" | "applied" | "undoing";
   /** The namespace before the first step. */
   readonly found: PodNetworkState;

@@ -62,7 +62,7 @@ test("answers only the configured MAC, or any client if none is set", () => {
   expect(respond(dhcp4Packet("02:00:00:00:00:02", 1), nowhere)).toBeDefined();
 });
 
-test("tells the guest about its network", () => {
+test("informs the guest about its network", () => {
   expect([1, 3, 6, 26, 51].map((code) => option(code))).toEqual([
     "ffffff00",
     "0a000201",

@@ -69,7 +69,7 @@ const configMaps = defineResource({ version: "v1", plural: "configmaps", kind: "
  * using credentials = await requestCertificate({ client, namespace, identity, migration });
  * const proxy = await startTargetProxy({ uid, credentials: credentials.current, channels });
  *
- * @throws a `NodeAgentError`: `AGENT_CERTIFICATE` with the signer's reason where it refuses, `AGENT_TIMEOUT` where nobody answers
+ * @throws a `NodeAgentError`: `AGENT_CERTIFICATE` with the signer's reason if it refuses, `AGENT_TIMEOUT` if nobody answers
  */
 export async function requestCertificate(options: CertificateOptions): Promise<RenewedCredentials> {
   const { log, metrics, clock = realClock, interval } = options;

@@ -67,8 +67,8 @@ export function claimOf(
 }
 
 /**
- * A claim as it has always been on disk, with the number of changes where that is not the epoch's; the states
- * of a handover as an annotation has them.
+ * A claim as it has always been on disk, with the number of changes if that differs from the epoch; the
+ * states of a handover as an annotation has them.
  */
 export const claimCodec: GrantCodec = {
   encode(grant: Grant): string {

@@ -23,7 +23,7 @@ import {
 } from "./claim-file.ts";
 import { type FiledGrant, FileGrantStore } from "./file-grant-store.ts";
 
-/** The VMI that a claim is about. A new VMI with the same name has to wait for the end of the old one. */
+/** The VMI that a claim is about. A new VMI with the same name must wait for the end of the old one. */
 export interface ClaimedVmi {
   readonly namespace: string;
   readonly name: string;
@@ -74,8 +74,8 @@ export class RunClaims {
    * Claims the run grant of a guest. The holder gets its claim again.
    *
    * @throws NodeAgentError `AGENT_CLAIM_HELD` if another holder is not proven to have ended,
-   *   `AGENT_SANDBOX_GONE` where the claimant's own process has ended, `AGENT_CLAIM_INVALID` where a
-   *   claim cannot be read: what is not understood is not free.
+   *   `AGENT_SANDBOX_GONE` if the claimant's own process has ended, `AGENT_CLAIM_INVALID` if a
+   *   claim cannot be read: an unreadable claim is not free.
    */
   async claim(vmi: ClaimedVmi, { podUid, process }: Claimant): Promise<MayRun> {
     const store = this.#storeOf(vmi);
@@ -108,7 +108,7 @@ export class RunClaims {
     return readClaims(this.#storeOf(vmi)).findLast(({ isTarget }) => !isTarget)?.claim;
   }
 
-  /** Where a guest's run grant is kept, for whoever hands it over. */
+  /** The store of a guest's run grant, for handing it over. */
   store(vmi: Pick<ClaimedVmi, "namespace" | "name">): GrantStore {
     return this.#storeOf(vmi);
   }
@@ -123,7 +123,10 @@ export class RunClaims {
     return this.#storeOf(vmi).all().at(-1)?.grant ?? unclaimed;
   }
 
-  /** Every claim on disk, whoever holds it. An unreadable one is reported with its file, and hides nothing else. */
+  /**
+   * Every claim on disk, regardless of its holder. An unreadable one is reported with its file, and hides
+   * nothing else.
+   */
   all(): readonly ListedClaims[] {
     return namesIn(this.#directory).flatMap((entry): ListedClaims[] => {
       const [namespace = "", name, ...more] = entry.split("_");
@@ -189,7 +192,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Grants a guest to a Pod of this host, as a controller does where there is one. */
+/** Grants a guest to a Pod of this host, as a controller would do. */
 function grantTo(vmi: ClaimedVmi, podUID: string, grant: ReadGrant): Verdict {
   if (grant.state === "Invalid") throw unreadable(vmi, grant.problem);
   const proofs = namedBy(grant).flatMap(proofsOf);

@@ -30,7 +30,7 @@ export interface DevicePluginOptions extends Observers {
 /** A device plug-in. Disposal withdraws its devices and ends it. */
 export type DevicePlugin = AsyncDisposable & {
   readonly resource: string;
-  /** Whether the kubelet knows it: false before registration, and while a starting kubelet has not been told. */
+  /** Whether the kubelet knows it: false before registration, and while a starting kubelet has not been informed. */
   readonly ready: boolean;
   /** Resolves as soon as the kubelet knows it, or when it ends. */
   whenReady(): Promise<void>;
@@ -50,8 +50,8 @@ const lookInterval = 5_000;
 const mostRemembered = 1_000;
 
 /**
- * Offers devices to the kubelet whose directory of device plug-ins this is: as soon as there is a kubelet, and again
- * each time that one starts. Devices that go or come are told at once. Returns immediately.
+ * Offers devices to the kubelet whose directory of device plug-ins this is: as soon as there is a kubelet,
+ * and again each time one starts. Devices that appear or disappear are reported at once. Returns immediately.
  *
  * @example
  * await using plugin = startDevicePlugin({ directory, resource: "devices.kubevirt.io/tun", source });
@@ -232,7 +232,7 @@ class KubeletPlugin implements DevicePlugin {
       });
   }
 
-  /** Tells the kubelet what has changed. */
+  /** Informs the kubelet of changes. */
   #tell(): void {
     if (this.#listeners.size === 0) return;
     const devices = this.#devices();

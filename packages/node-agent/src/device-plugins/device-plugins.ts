@@ -32,7 +32,7 @@ export type DevicePlugins = AsyncDisposable & {
   update(config: ClusterConfig): Promise<void>;
 };
 
-/** An offered resource; `key` tells whether it is unchanged. */
+/** An offered resource; `key` shows whether it is unchanged. */
 export interface WantedPlugin {
   readonly resource: string;
   readonly key: string;

@@ -9,7 +9,7 @@ import { type HostDevices, mediatedTypeName, type UsbDevice } from "./host-devic
 export interface PermittedDevice {
   /** The ID by which the kubelet knows it. */
   readonly id: string;
-  /** What the launcher is told about it: the address or the UUID. */
+  /** What the launcher learns about it: the address or the UUID. */
   readonly value: string;
   /** Device nodes that the container gets, as on the node. */
   readonly paths: readonly string[];

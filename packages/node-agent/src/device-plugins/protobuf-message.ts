@@ -17,7 +17,7 @@ export function encodeMessage(fields: readonly ProtobufField[]): Buffer {
 }
 
 /**
- * The fields of a message that have a length: strings, bytes and messages. Numbers are passed over.
+ * The fields of a message that have a length: strings, bytes and messages. Numbers are skipped.
  *
  * @throws RangeError if the bytes are not a message.
  */

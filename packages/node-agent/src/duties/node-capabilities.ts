@@ -45,7 +45,7 @@ const modelArchitectures = ["amd64", "s390x"];
 /**
  * Reads libvirt's documents for a node of an architecture (`amd64`, `arm64`, `s390x`).
  *
- * @throws NodeAgentError `AGENT_CAPABILITIES` if a document lacks what it must have; ConverterError where it is not
+ * @throws NodeAgentError `AGENT_CAPABILITIES` if a document lacks what it must have; ConverterError if it is not
  *   well-formed.
  */
 export function readCapabilities(

@@ -59,9 +59,9 @@ const nodes = defineResource<KubeObject>({
 });
 
 /**
- * Keeps a node's object right: heartbeat and boot, schedulable or not (not at the start, not at the end, and not
- * while a device plug-in is missing), what guests can run here, and KSM. Writes only the fields that are its own, and
- * labels only where they differ. Returns at once.
+ * Keeps the Node object up to date: heartbeat and boot, schedulable or not (not at the start, not at the end,
+ * and not while a device plug-in is missing), what guests can run here, and KSM. Writes only its own fields,
+ * and labels only if they differ. Returns at once.
  *
  * @example
  * await using duties = startNodeDuties({

@@ -11,7 +11,7 @@ export interface RequestEvent {
 /** What the caller gets. */
 export interface NodeAnswer {
   readonly code: number;
-  /** Without it there is no body. */
+  /** If absent, there is no body. */
   readonly contentType?: string;
   readonly body?: string | Uint8Array;
   readonly events: readonly RequestEvent[];

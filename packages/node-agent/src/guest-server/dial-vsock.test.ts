@@ -53,7 +53,7 @@ test.each([0, 1, 2, -1, 2 ** 32 - 1, 3.5])(
   },
 );
 
-test("a node without vhost_vsock dials nobody: the kernel would ask the host under it", async () => {
+test("a node without vhost_vsock dials nobody: the kernel would ask the host beneath it", async () => {
   const { dial, dialled } = dialer({ vhost: "/nowhere" });
   await expect(dial({ cid: 7, port: 22, tls: false }, { signal })).rejects.toMatchObject({
     ...{ code: "AGENT_VSOCK", path: "CID 7 port 22" },
@@ -81,7 +81,7 @@ async function answer(guest: Duplex, own: Credentials): Promise<TLSSocket> {
   return socket as TLSSocket;
 }
 
-test("with TLS the guest is shown a certificate that no server of the platform takes", async () => {
+test("with TLS the guest is shown a certificate that no server of the platform accepts", async () => {
   using authority = await testAuthority();
   const shown = await authority.issue(vsockIdentity("node01"));
   const own = await authority.issue(nodeAgentIdentity("other"));

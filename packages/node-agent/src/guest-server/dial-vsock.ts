@@ -11,8 +11,9 @@ import type { VsockDialer } from "./served-guest.ts";
 /** What {@link vsockDialer} works with. */
 export interface VsockDialerOptions {
   /**
-   * What guests are shown where TLS is asked for: `vsockIdentity(nodeName)` and nothing else. A guest can pass the
-   * handshake on to whomever it likes, so it must be an identity that no server of the platform accepts.
+   * The certificate that guests are shown if TLS is requested: `vsockIdentity(nodeName)` and nothing else. A
+   * guest can pass the handshake on to any server, so it must be an identity that no server of the platform
+   * accepts.
    */
   readonly credentials?: (options: { readonly signal: AbortSignal }) => Promise<Credentials>;
   /** Milliseconds until a guest that does not answer is given up. Default 5,000. */
@@ -32,8 +33,8 @@ export interface VsockDialerOptions {
 const guestCids = { first: 3, last: 0xffff_fffe } as const;
 
 /**
- * Dials ports of guests over VSOCK, with TLS where that is asked for, as KubeVirt does: TLS 1.3, the node agent shows a
- * certificate, and the guest's own is not checked, because the CID says already who it is.
+ * Dials ports of guests over VSOCK, with TLS on request, as KubeVirt does: TLS 1.3, the node agent shows a
+ * certificate, and the guest's own is not checked, because the CID already identifies it.
  */
 export function vsockDialer({
   credentials,
@@ -52,7 +53,7 @@ export function vsockDialer({
     const stream = await connect({ cid, port }, { timeoutMs: timeout, signal }).catch((cause) => {
       throw failed(cause instanceof Error ? cause.message : String(cause), cause);
     });
-    // One that breaks before somebody listens: whoever gets it finds that in its `errored`.
+    // If it breaks before somebody listens, its receiver finds that in its `errored`.
     stream.on("error", () => {});
     if (!shown) return stream;
     return await secured(stream, shown, { timeout, signal, clock }).catch((cause) => {
@@ -69,7 +70,7 @@ function obstacleTo(
   { vhost, hasCredentials }: { readonly vhost: string; readonly hasCredentials: boolean },
 ): string | undefined {
   if (!Number.isInteger(cid) || cid < guestCids.first || cid > guestCids.last) {
-    return `status.VSOCKCID is ${cid}, which is not a guest's; see what has written it to the VMI`;
+    return `status.VSOCKCID is ${cid}, which is not a guest's; check what wrote it to the VMI`;
   }
   // Without it the kernel of a node that is a guest itself would carry this to the host under it.
   if (!existsSync(vhost)) {
@@ -98,7 +99,7 @@ function secured(
     const end = (error?: Error): void => {
       clock.clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      // Whoever gets the stream learns of a later failure from its close.
+      // The receiver of the stream learns of a later failure from its close.
       secure.on("error", () => {});
       secure.off("error", end);
       secure.off("close", onClose);

@@ -31,7 +31,7 @@ export function guestInSandbox({ vmi, sandbox, mayRun }: GuestInSandbox): Served
     ...(sandbox ? { sandbox } : {}),
     launcher: async () => {
       if (sandbox) return await connected(vmi, sandbox);
-      const message = "this node knows no launcher of the VMI; try again";
+      const message = "this node knows of no launcher for the VMI; try again";
       throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "sandbox" });
     },
     mayRun: async () => {

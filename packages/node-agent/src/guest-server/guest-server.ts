@@ -56,7 +56,7 @@ export interface GuestServerOptions extends Observers {
   /** Who may call. Default: the API server, and nobody else. */
   readonly caller?: Expectation;
   readonly findGuest: (namespace: string, name: string) => ServedGuest | undefined;
-  /** Told what a request left to be told on its VMI. Must not throw. */
+  /** Receives the events that a request causes for its VMI. Must not throw. */
   readonly recordEvent?: (vmi: VirtualMachineInstance, event: RequestEvent) => void;
   /** Default: a `vsockDialer` without a certificate for guests, which therefore refuses TLS. */
   readonly dialVsock?: VsockDialer;
@@ -77,8 +77,8 @@ const defaultLimits: GuestServerLimits = { connections: 512, streams: 256, reque
 const timeouts = { handshake: 10_000, headers: 10_000, request: 30_000, idle: 60_000 };
 
 /**
- * Serves the node's half of subresources to the API server: streams to guests, and verbs for their launchers. One
- * port, mutual TLS; whoever has another role is disconnected before a byte of a request is read.
+ * Serves the node's half of subresources to the API server: streams to guests, and verbs for their launchers.
+ * One port, mutual TLS; a peer with another role is disconnected before a byte of a request is read.
  *
  * @example
  * await using server = await startGuestServer({ nodeName, credentials, findGuest });
@@ -159,7 +159,7 @@ class HttpsGuestServer implements GuestServer {
       client.close(streamCloseCodes.goingAway, "the node agent is shutting down");
     }
     await Promise.all(this.#pending);
-    // They were told; a peer that does not hear of it does not keep this process.
+    // They were informed; a peer that does not react does not keep this process alive.
     for (const client of this.#clients) client.terminate();
     this.#server.closeAllConnections();
     await closed;
@@ -308,7 +308,7 @@ class HttpsGuestServer implements GuestServer {
     }
   }
 
-  /** Undefined if the handshake is none: the client has been told. */
+  /** Undefined if the handshake is not valid; the client has got an answer. */
   #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket | undefined> {
     return new Promise((resolve) => {
       const onClose = (): void => resolve(undefined);

@@ -20,7 +20,7 @@ export async function openGuestStream(
   if (planned.stream === "vsock") return await dialVsock(planned, { signal });
   const { vmi, sandbox } = guest;
   if (!sandbox) {
-    const message = "this node knows no launcher of the VMI; try again";
+    const message = "this node knows of no launcher for the VMI; try again";
     throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "sandbox" });
   }
   switch (planned.stream) {
@@ -33,7 +33,7 @@ export async function openGuestStream(
   }
 }
 
-/** 503 where others have it, 400 where the guest has no such socket or an unsafe one, else 500. */
+/** 503 if others have it, 400 if the guest has no such socket or an unsafe one, else 500. */
 export function answerStreamFailure(error: unknown): NodeAnswer {
   const { code, message, cause } = Object(error) as { [key: string]: unknown };
   const text = typeof message === "string" ? message : String(error);

@@ -6,7 +6,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 /** The parts of a guest on this node that requests from the API server need. */
 export interface ServedGuest {
   readonly vmi: VirtualMachineInstance;
-  /** Absent while no launcher of it is known here: streams and verbs then fail with 500. */
+  /** Absent while its launcher is unknown here: streams and verbs then fail with 500. */
   readonly sandbox?: Sandbox;
   /** The connection to its launcher. Rejects if the launcher cannot be reached. */
   launcher(options: { readonly signal: AbortSignal }): Promise<GuestControl>;

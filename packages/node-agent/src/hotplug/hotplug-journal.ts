@@ -21,8 +21,8 @@ export interface PlugRecord {
 }
 
 /**
- * The hotplugged volumes of one Pod, on disk from before they are mounted until they are unmounted. Separate from
- * the journal of the Pod's preparation: a volume that goes takes nothing else with it.
+ * The hotplugged volumes of one Pod, on disk from before they are mounted until they are unmounted. Separate
+ * from the journal of the Pod's preparation: removing a volume affects nothing else.
  */
 export class HotplugJournal implements Disposable {
   readonly #directory: string;

@@ -165,7 +165,7 @@ export class HotplugVolumes {
     this.#options.onProgress?.("begun");
   }
 
-  /** Those of this sandbox's process; what was in another one's namespaces went with it. */
+  /** Those of this sandbox's process; what was in another process's namespaces went with them. */
   #records(journal: HotplugJournal): ReturnType<HotplugJournal["records"]> {
     const own = JSON.stringify(this.#process);
     return journal.records().filter(({ process }) => JSON.stringify(process) === own);

@@ -109,7 +109,7 @@ const figures = {
   ...{ dirtyBytesPerSecond: 30, momentaryBytesPerSecond: 50 },
 };
 
-test("how far a migration is, is told by KubeVirt's names, though the launcher does not answer", async () => {
+test("KubeVirt's metrics show how far a migration is, even if the launcher does not answer", async () => {
   const clock = new ManualClock();
   const metrics = new GuestMetrics({ clock });
   const moving = { ...guest("a", () => new Promise(() => {})), migration: figures };
@@ -127,7 +127,7 @@ test("how far a migration is, is told by KubeVirt's names, though the launcher d
   ]);
 });
 
-test("a migration whose amounts are not known yet, and a guest that does not move, tell nothing of one", async () => {
+test("a migration whose amounts are not known yet, and a guest that does not move, report no progress", async () => {
   const setup = { ...guest("a", async () => counted), migration: { ...figures, total: 0 } };
   const samples = await new GuestMetrics().collect([setup, guest("b", async () => counted)]);
   expect(samples.filter(({ metric }) => metric.includes("migration"))).toEqual([]);
@@ -140,7 +140,7 @@ interface Recorded {
   };
 }
 
-test("all that KubeVirt's virt-handler tells of migrations is told, with its labels", async () => {
+test("all of virt-handler's metrics about migrations are reported, with their labels", async () => {
   const file = new URL("../../../conformance/cases/metrics.json", import.meta.url);
   const { components } = JSON.parse(readFileSync(file, "utf8")) as Recorded;
   const theirs = components["virt-handler"]

@@ -114,8 +114,8 @@ async function carryOut(
 }
 
 /**
- * Nothing is prepared without a certificate. The incarnation is on disk before anybody hears of it: the agent
- * recognises its own claim by the nonce.
+ * Nothing is prepared without a certificate. The incarnation is on disk before anybody learns of it: the
+ * agent recognises its own claim by the nonce.
  */
 async function prepare(
   { encryption }: Extract<TargetAct, { do: "prepare" }>,

@@ -36,7 +36,7 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   trouble: { readonly since: number; readonly why: string; readonly isFinal: boolean } | undefined;
   /** For a source: whether its progress could not be written to the VMI. */
   isUnnoted = false;
-  /** For a source: why its post-copy is broken, as an event has said. */
+  /** For a source: why its post-copy is broken, as last reported in an event. */
   toldWhy: string | undefined;
   /** For a target: why this node gets no certificate for it, so that it can only fail. */
   uncertified: string | undefined;

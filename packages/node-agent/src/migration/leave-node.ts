@@ -35,7 +35,7 @@ const beginPatience = 60_000;
 const readyPatience = 20_000;
 const retryInterval = 1_000;
 
-/** One pass of the node agent over a guest that leaves, or may have been told to. */
+/** One pass of the node agent over a guest that leaves, or may have been asked to. */
 export async function leaveNode(scene: MigrationScene, parts: SourceParts): Promise<MigrationPass> {
   const { vmi, hold, context, nodeName: node } = scene;
   const grant = grantOf(vmi, context.names);
@@ -109,7 +109,7 @@ async function tell(
   return { owns: owns || after !== undefined, next: seconds && seconds * 1_000 };
 }
 
-/** What somebody has to do about a post-copy that broke; undefined if it did not, or was recovered. */
+/** What must be done about a broken post-copy; undefined if it did not break, or was recovered. */
 function whyBroken(word: LauncherWord | undefined): string | undefined {
   return isUnderWay(word) && word.outcome === "broken" ? word.why : undefined;
 }

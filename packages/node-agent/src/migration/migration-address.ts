@@ -7,8 +7,8 @@ export const migrationInterface = "migration0";
 type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
 /**
- * The address at which other nodes reach this agent: that of the dedicated migration network where the Pod has one, else
- * the Pod's own. IPv4 is taken before IPv6, and an address that is valid on its link alone never.
+ * The address at which other nodes reach this agent: that of the dedicated migration network if the Pod has
+ * one, otherwise the Pod's own. IPv4 is preferred to IPv6, and link-local addresses are never used.
  *
  * @throws NodeAgentError if there is none.
  */

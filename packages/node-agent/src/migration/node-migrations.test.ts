@@ -60,7 +60,7 @@ test("two agents move a guest: the target claims it with its node's name, and th
   expect(source?.launcher.hasEnded).toBe(true);
 });
 
-test("how far a guest is that leaves is told to metrics by its source, and only while it leaves", async () => {
+test("the source reports to metrics how far a leaving guest is, and only while it leaves", async () => {
   await using world = new MovingWorld();
   await world.begin();
   const agents = [world.start("a"), world.start("b")];
@@ -80,7 +80,7 @@ test("how far a guest is that leaves is told to metrics by its source, and only 
   expect(told()).toEqual([undefined]);
 });
 
-test("a post-copy that broke is told by an event with what is needed, and is a migration like any other once recovered", async () => {
+test("an event reports a broken post-copy and what is needed; once recovered, it is a migration like any other", async () => {
   await using world = await handedOff();
   world.wires.bandwidth = 4 * 2 ** 20;
   const events = defineResource({ version: "v1", plural: "events", kind: "Event" });
@@ -173,7 +173,7 @@ test.each(["source", "target"])(
   },
 );
 
-test("both launchers are told to encrypt once there are certificates, and no unencrypted path stays open", async () => {
+test("both launchers encrypt once there are certificates, and no unencrypted path stays open", async () => {
   await using world = await handedOff();
   await settle(world, 20_000);
   await world.clock.pass(60_000);
@@ -221,7 +221,7 @@ test("a source whose node gets no certificate fails the migration at once, and n
   expect(world.seen.filter((each) => /way out|send/.test(each))).toEqual([]);
 });
 
-test("the end of a migration takes no marks away from the next one to the same node", async () => {
+test("the end of a migration removes no marks of the next one to the same node", async () => {
   const before = new MovingWorld();
   const next = { ...firstMove, migrationUid: "m-2", targetPod: "target-2" };
   // The controller begins the next one between what the agent has seen of the first, and what it writes of it.
@@ -271,7 +271,7 @@ test.each(["continues", "is restarted", late])(
   },
 );
 
-test("an agent in another boot knows that its guest was being handed over: it has failed only once the target has said so", async () => {
+test("an agent in another boot knows that its guest was being handed over: it has failed only once the target has reported it", async () => {
   await using world = await handedOff();
   while (!(await world.grantHandover())) await world.clock.pass(500);
   // Nothing in the VMI says yet that the guest moves: only the grant does, and it names the earlier boot.

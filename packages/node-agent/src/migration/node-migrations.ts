@@ -20,7 +20,7 @@ import { VmiGrantStore } from "./vmi-grant-store.ts";
 
 type Vmi = VirtualMachineInstance & KubeObject;
 
-/** Milliseconds until a launcher that was not heard to the end is asked again. */
+/** Milliseconds until a launcher that has not reported everything is asked again. */
 const lostInterval = 2_000;
 
 /** The migrations that guests of this node take part in. */
@@ -29,7 +29,7 @@ export class NodeMigrations implements AsyncDisposable {
   readonly #sides = new Map<string, FollowedSide>();
   /** Containers of launchers in which nothing is left of another life of this agent. */
   readonly #cleared = new Set<string>();
-  /** Launchers, by container and migration, that were heard to the end, or take no part in it. */
+  /** Launchers, by container and migration, that have reported everything, or are not part of it. */
   readonly #heard = new Set<string>();
   readonly #stop = new AbortController();
 
@@ -38,7 +38,7 @@ export class NodeMigrations implements AsyncDisposable {
   }
 
   /**
-   * Sees to a guest of this node that leaves, or may have been told to.
+   * Handles a guest of this node that leaves, or may have been asked to.
    *
    * @param arrivedBy the migration that its launcher was started for; undefined if it was started with it.
    */
@@ -57,8 +57,9 @@ export class NodeMigrations implements AsyncDisposable {
   }
 
   /**
-   * A guest that is this launcher's, and that nobody hands over, needs no way. One by which it came is closed once its launcher
-   * was heard to the end, and what an agent before this one has left is taken away.
+   * A guest that belongs to this launcher and is not being handed over needs no connection. The one by which
+   * it came is closed once its launcher has reported everything, and leftovers of an earlier agent are
+   * removed.
    */
   async #tidy(
     vmi: Vmi,
@@ -89,8 +90,9 @@ export class NodeMigrations implements AsyncDisposable {
   }
 
   /**
-   * A launcher whose guest has come waits to be told of the claim, and begins no other migration before. An agent whose claim
-   * was taken, and that did not hear so, or was started again since, tells it. The VMI may already show the next migration.
+   * A launcher whose guest has arrived waits to learn of the claim, and begins no other migration before
+   * that. An agent informs it even if it did not get the reply to its claim, or was restarted since. The VMI
+   * may already show the next migration.
    */
   async #hearOut(hold: GuestHold, arrivedBy: string | undefined): Promise<void> {
     if (!arrivedBy || hold.hasEnded) return;
@@ -102,8 +104,8 @@ export class NodeMigrations implements AsyncDisposable {
   }
 
   /**
-   * A launcher whose guest has left this node, or never came to it, may wait to hear what the grant says, and ends its copy
-   * then. An agent that was started since tells it.
+   * A launcher whose guest has left this node, or never came to it, may wait to learn what the grant says,
+   * and then ends its copy. An agent that was started since informs it.
    */
   async conclude({ status }: Vmi, hold: GuestHold): Promise<void> {
     const { migrationUid, sourceNode, targetNode } = status?.migrationState ?? {};
@@ -113,7 +115,7 @@ export class NodeMigrations implements AsyncDisposable {
     await this.#side(kind, migrationUid, hold).look(movingClient(hold.client));
   }
 
-  /** Sees to a guest that comes to a launcher of this node. */
+  /** Handles a guest that arrives at a launcher of this node. */
   async enter(vmi: Vmi, hold: GuestHold, context: AgentContext): Promise<MigrationPass> {
     const scene = { ...this.#options, vmi, hold, context };
     return await enterNode(scene, {
@@ -122,7 +124,10 @@ export class NodeMigrations implements AsyncDisposable {
     });
   }
 
-  /** How far the guest of a launcher is that leaves this node; undefined where it does not, or nobody has said yet. */
+  /**
+   * The progress of a launcher's guest that leaves this node; undefined if it does not, or has not been
+   * reported yet.
+   */
   progressOf({ record }: GuestHold): MigrationReport["progress"] {
     const prefix = `${record.containerID} source `;
     for (const [key, { word }] of this.#sides) {
@@ -131,7 +136,7 @@ export class NodeMigrations implements AsyncDisposable {
     return undefined;
   }
 
-  /** Lets go of what a launcher took part in; it has ended. */
+  /** Releases the migrations of a launcher that has ended. */
   async forget({ record }: GuestHold): Promise<void> {
     this.#cleared.delete(record.containerID);
     for (const key of this.#heard) {
@@ -144,7 +149,7 @@ export class NodeMigrations implements AsyncDisposable {
     }
   }
 
-  /** One side of a migration in one incarnation of a launcher. The grant goes on being swapped after the pass is over. */
+  /** One side of a migration in one incarnation of a launcher. Swaps of the grant continue after the pass is over. */
   #side(kind: MigrationSide, migrationUID: string, hold: GuestHold): FollowedSide<MigrationWay> {
     const { containerID, namespace, name } = hold.record;
     const key = `${containerID} ${kind} ${migrationUID}`;

@@ -140,7 +140,7 @@ test("a moving guest belongs to the migration, whatever the VMI says, until the 
   expect(planSourceDuty(sourceView({ grant: claimed, word: report() })).owns).toBe(true);
 });
 
-test("after a launcher's end, nothing is said about its guest before the target has said that it has none", () => {
+test("after a launcher's end, nothing is reported about its guest before the target has reported that it has none", () => {
   const dead = { hasEnded: true, word: undefined } as const;
   expect(planSourceDuty(sourceView(dead)).owns).toBe(true);
   const over = movingVmi({ ...listening, completed: true, failed: true });

@@ -52,8 +52,8 @@ export type SourceAct =
   /** Makes the launcher decide that the guest stays; rejected if it is too late, and then the guest moves. */
   | { readonly do: "cancel"; readonly migrationUID: string; readonly reason: string }
   /**
-   * The same for a migration that the launcher was never told to begin: it never will, and the grant says so.
-   * `isDecided`: the decision is on the launcher's disk, and only the grant lacks it.
+   * The same for a migration that the launcher was never asked to begin: it never will, and the grant says
+   * so. `isDecided`: the decision is on the launcher's disk, and only the grant lacks it.
    */
   | {
       readonly do: "take-back";

@@ -127,7 +127,7 @@ test.each([
   },
 );
 
-test("a launcher that was never told to receive has no copy: it is dismissed though the grant names it", () => {
+test("a launcher that was never asked to receive has no copy: it is dismissed even if the grant names it", () => {
   const over = { failed: true, completed: true, endTimestamp: "1970-01-01T00:00:02Z" };
   const vmi = movingVmi({ ...listening, ...over });
   const { act, closeWay } = duty({ vmi, listener, grant: handingOver, word: "unbegun" });

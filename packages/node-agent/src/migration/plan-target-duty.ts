@@ -85,8 +85,8 @@ export function handoverTo(grant: ReadGrant, holder: Holder): Handover | undefin
 }
 
 /**
- * Plans what the node agent of a target does. Nothing is received that the grant does not hand over, and a launcher is
- * dismissed only where neither the grant nor its own word says that the guest may be in it.
+ * Plans what the node agent of a target does. Nothing is received that the grant does not hand over, and a
+ * launcher is dismissed only if neither the grant nor its own report says that the guest may be in it.
  *
  * @throws MigrationError if the VMI is not shaped like one.
  */
@@ -108,7 +108,7 @@ export function planTargetDuty(view: TargetView): TargetDuty {
     case "clean-up":
       return handover ? undecided(view) : dismissal(view);
     case "prepare":
-      // A launcher that has begun to receive is asked for nothing else.
+      // A launcher that has begun to receive gets no other request.
       if (view.uncertified !== undefined) {
         return { ...failure(view, view.uncertified), act: idle.act };
       }
@@ -132,8 +132,8 @@ const sourcePatience = 8_000;
 const again = { requeueSeconds: 5 } as const;
 
 /**
- * A launcher that the grant still names, for a migration that nobody wants. Its source decides, and the grant says how;
- * but one that was never told to receive has no copy, and would wait forever.
+ * A launcher that the grant still names, for a migration that nobody wants. Its source decides, and the grant
+ * says how; but one that was never asked to receive has no copy, and would wait forever.
  */
 function undecided({ word }: TargetView): TargetDuty {
   const act = word === "unbegun" ? ({ do: "dismiss", isEmpty: true } as const) : idle.act;

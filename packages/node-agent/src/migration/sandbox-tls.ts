@@ -14,10 +14,11 @@ const fileNames = ["ca-cert", "server-cert", "server-key", "client-cert", "clien
 );
 
 /**
- * Puts the certificate of one side of a migration where QEMU of that sandbox reads it. The folder is the launcher's own: a link
- * or anything else that stands in the place of a file is replaced, and not followed.
+ * Puts the certificate of one side of a migration where QEMU of that sandbox reads it. The directory belongs
+ * to the launcher: a link or anything else in place of a file is replaced, and not followed.
  *
- * @throws a `NodeAgentError` `AGENT_CERTIFICATE` where the launcher has no such folder, and so could not encrypt.
+ * @throws a `NodeAgentError` `AGENT_CERTIFICATE` if the launcher has no such directory, and so could not
+ *   encrypt.
  */
 export function placeTlsFiles(
   place: Place,

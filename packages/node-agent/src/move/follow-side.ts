@@ -29,11 +29,11 @@ export interface FollowedSide {
 }
 
 /**
- * Follows one side of a migration to its end, as a node agent does: decides for itself what it writes into the
- * run grant, claims where the launcher has what a claim needs, and tells the launcher what stands there. May be
- * begun at any time and by any process: what the launcher waits for is in its report.
+ * Follows one side of a migration to its end, as a node agent does: decides for itself what it writes into
+ * the run grant, claims if the launcher has what a claim needs, and informs the launcher of the result. May
+ * begin at any time and by any process: what the launcher waits for is in its report.
  *
- * Rejects if the launcher does not answer any more; the migration goes on without its agent.
+ * Rejects if the launcher no longer answers; the migration continues without its agent.
  */
 export async function followSide(side: FollowedSide): Promise<MigrationReport> {
   const { client, migrationUID, signal } = side;

@@ -14,7 +14,7 @@ function begun(now: number): RetryState {
 }
 
 /**
- * Whether to resume a guest now that stands still because of an I/O error. The first time at once; if it fails
+ * Whether to resume a guest now that is paused because of an I/O error. The first time at once; if it fails
  * again soon, after 10 s, then after twice as long each time, up to 3 minutes. `delay` is in milliseconds.
  */
 export function retryAfterIoError(

@@ -16,7 +16,7 @@ export interface NodeDomain extends Omit<DomainStatus, "state"> {
     readonly seconds?: number;
     /** When it was first asked to shut down; milliseconds since the epoch. */
     readonly startedAt?: number;
-    /** Whether the launcher wants it to shut down, because its Pod was told to end. */
+    /** Whether the launcher wants it to shut down, because its Pod was asked to end. */
     readonly isMarked?: boolean;
   };
   /** Whether an interrupted start defined it: it has not run. */
@@ -48,7 +48,7 @@ export interface NodeDomain extends Omit<DomainStatus, "state"> {
 }
 
 /**
- * How a launcher stands.
+ * The state of a launcher.
  * - `ready`: it answers, or did when it was last asked.
  * - `starting`: its socket is not there yet.
  * - `ended`: its first process is proven to have ended.

@@ -12,8 +12,8 @@ import { syncGuest } from "./plan-sync.ts";
  * status that is written, the events, and when to look again.
  *
  * Pure. `outcomes` are those of the first steps, in order; the others are planned as if they succeed. So
- * without any it is the plan as a person wants to read it, and whoever carries it out does the first step
- * without an outcome, adds that, and plans again until there is none.
+ * without outcomes it is the plan as a person wants to read it. To carry it out, do the first step that has
+ * no outcome, add its outcome, and plan again until all steps have one.
  *
  * @example
  * ```ts

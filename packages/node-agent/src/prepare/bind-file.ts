@@ -51,7 +51,7 @@ export interface OpenFileOptions {
 }
 
 /**
- * Mounts an open file or directory. Whatever its path refers to by now, it is this file. Does nothing if it is
+ * Mounts an open file or directory. It is this file, whatever its path refers to now. Does nothing if it is
  * already mounted.
  */
 export async function bindOpenFile(

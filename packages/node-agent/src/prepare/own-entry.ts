@@ -17,9 +17,9 @@ export interface Ownership {
 }
 
 /**
- * Makes a user the owner of what a path in the sandbox names, if it has one of the types. A device node of the node
- * itself, mounted into the sandbox, is not handed over: it would be for everybody on the node. If everybody may use
- * it, nothing is needed.
+ * Makes a user the owner of what a path in the sandbox names, if it has one of the types. A device node of
+ * the node itself, mounted into the sandbox, is not handed over, because that would affect everybody on the
+ * node. If everybody may use it, nothing is needed.
  */
 export function ownEntry(root: SafeRoot, { path, types, uid, gid }: Ownership): void {
   using entry = root.resolve(path, types);

@@ -151,9 +151,9 @@ function vfioSteps({ vfio }: PreparationFacts, { owner }: PlanSettings): Prepara
 }
 
 /**
- * Disks of the host, and images on claims: made where that is asked for, and then the launcher's. What is
- * there already keeps its owner: the path is the VMI's word, and giving away what it names would give away
- * any file of the node (CVE-2025-64324).
+ * Disks of the host, and images on claims: created on request, and then owned by the launcher. An existing
+ * one keeps its owner: the VMI's author chooses the path, so changing the owner could give away any file of
+ * the node (CVE-2025-64324).
  */
 function hostDiskSteps(
   vmi: VirtualMachineInstance,

@@ -23,7 +23,7 @@ export interface PreparedPod {
   readonly network: string;
 }
 
-/** A step and its progress. `undoing`: whoever finds it continues with that. */
+/** A step and its progress. `undoing`: the next process that finds it continues to undo. */
 export interface StepRecord {
   readonly step: PreparationStep;
   readonly state: StepState;

@@ -41,7 +41,7 @@ export function wantedDevices(
   const hypervisor = hypervisorDevice(config);
   const wanted = [char(hypervisor, "spec.domain", hypervisorAdvice(hypervisor), emulation)];
   if (!emulation && interfaces.some(({ model }) => !model || model === "virtio")) {
-    const advice = `${load("vhost_net", "VHOST_NET")}, or allow emulation (useEmulation), which does without it`;
+    const advice = `${load("vhost_net", "VHOST_NET")}, or allow emulation (useEmulation), which does not need it`;
     wanted.push(char("/dev/vhost-net", "spec.domain.devices.interfaces", advice));
   }
   if (interfaces.length > 0 || devices.autoattachPodInterface !== false) {

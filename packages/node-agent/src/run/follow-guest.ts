@@ -8,7 +8,7 @@ import type { Trace } from "../trace/trace.ts";
 /** What {@link followGuest} reports, and to whom. */
 export interface FollowOptions extends Observers {
   readonly trace: Trace;
-  /** Whether the VMI has a readiness probe, whoever runs it. */
+  /** Whether the VMI has a readiness probe, no matter who runs it. */
   readonly hasReadinessProbe: boolean;
   readonly onEvent?: ((event: GuestEvent) => void) | undefined;
   readonly onStatus?: ((status: DomainStatus) => void) | undefined;

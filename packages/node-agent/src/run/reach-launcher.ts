@@ -29,11 +29,11 @@ export interface ReachOptions {
 const lookInterval = 25;
 
 /**
- * Waits until a sandbox's launcher is ready, which it says by the name of its socket, and connects to
- * it. The socket is found inside the sandbox's root and never through a link.
+ * Waits until a sandbox's launcher is ready, which the name of its socket shows, and connects to it. The
+ * socket is found inside the sandbox's root and never through a link.
  *
- * @throws NodeAgentError `AGENT_TIMEOUT` if it does not become ready, `AGENT_SANDBOX_GONE` where it
- *   ends, `AGENT_LAUNCHER` where it is another VMI's; LauncherError where it does not answer.
+ * @throws NodeAgentError `AGENT_TIMEOUT` if it does not become ready, `AGENT_SANDBOX_GONE` if it
+ *   ends, `AGENT_LAUNCHER` if it belongs to another VMI; LauncherError if it does not answer.
  */
 export async function reachLauncher(
   vmi: VirtualMachineInstance,

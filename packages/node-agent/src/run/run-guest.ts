@@ -47,7 +47,7 @@ export type RunningGuest = AsyncDisposable & {
  * guest, has the launcher start it, and follows what happens. Every part may be repeated: after a crash
  * of the agent the same call finds the guest running and follows it.
  *
- * Each handoff is noted in the trace, with the reason where it fails.
+ * Each handoff is recorded in the trace, with the reason if it fails.
  *
  * @throws NodeAgentError, LauncherError or DomainManagerError of the part that failed. The sandbox stays
  *   as it is: call again, or {@link stopGuest}.

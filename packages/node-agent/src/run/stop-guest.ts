@@ -14,7 +14,7 @@ export interface StopGuestOptions
   extends Omit<TeardownOptions, "sandbox">,
     Pick<ReachOptions, "names" | "readyTimeout" | "clock">,
     Observers {
-  /** Seconds that the guest has to shut down; 0 kills it at once. Default: the VMI's, or 30. */
+  /** Seconds within which the guest must shut down; 0 kills it at once. Default: the VMI's, or 30. */
   readonly gracePeriod?: number;
 }
 
@@ -81,7 +81,7 @@ async function hasEndedSoon(
   return (await until(() => hasExited(process), patience)) === true;
 }
 
-/** How long a guest has, and whom to tell. */
+/** How long a guest has, and observers. */
 interface ShutDownOptions extends Observers, Pick<ReachOptions, "clock" | "signal"> {
   /** Seconds. */
   readonly gracePeriod: number;

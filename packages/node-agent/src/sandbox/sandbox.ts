@@ -50,8 +50,8 @@ export interface SandboxPlace {
 }
 
 /**
- * Opens a sandbox by the pid of its first process. Throws `AGENT_SANDBOX_GONE` where there is no such
- * process any more; then nothing stays open.
+ * Opens a sandbox by the pid of its first process. Throws `AGENT_SANDBOX_GONE` if the process no longer
+ * exists; then nothing stays open.
  *
  * @example
  * using sandbox = openSandbox({ podUid, pid: launcher.pid });

@@ -4,9 +4,9 @@ import { lockFile } from "@virtkit/host-primitives/durable";
 import { NodeAgentError } from "../node-agent-error.ts";
 
 /**
- * Makes this process the only agent that uses a state directory, until it ends or lets go.
+ * Makes this process the only agent that uses a state directory, until it ends or releases it.
  *
- * @throws NodeAgentError `AGENT_LOCKED` if another one is at it.
+ * @throws NodeAgentError `AGENT_LOCKED` if another agent uses it.
  */
 export function lockState(stateDirectory: string): Disposable {
   const path = join(stateDirectory, "agent.lock");

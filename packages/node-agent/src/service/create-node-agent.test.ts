@@ -54,7 +54,7 @@ test("a VMI of this node is claimed, started once, and its status reported in th
   expect(writes(world)).toBe(before);
 });
 
-test("a VMI that nobody changed for long is claimed after a younger one", async () => {
+test("a VMI that has not changed for a long time is claimed after a younger one", async () => {
   await using world = new AgentWorld();
   const old = await world.schedule("old");
   old.answers = false;
@@ -374,7 +374,7 @@ test("launchers that never answer block no other VMI", async () => {
   expect(await besideHostile(3)).toBe("Scheduled");
 });
 
-test("a launcher with constant news does not keep the API server busy", async () => {
+test("a launcher that reports constantly does not keep the API server busy", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");
   world.start();

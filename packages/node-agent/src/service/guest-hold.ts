@@ -35,7 +35,7 @@ export class GuestHold implements AsyncDisposable {
   /** Whether the record is on disk: the agent knew this incarnation before, or has claimed for it. */
   isRecorded: boolean;
   readonly launcher: FoundLauncher | undefined;
-  /** What the launcher last reported about its guest; undefined as long as there is no report. */
+  /** What the launcher last reported about its guest; undefined if there is no report yet. */
   domain: DomainStatus | undefined;
   client: GuestClient | undefined;
   memory: PassMemory = {};

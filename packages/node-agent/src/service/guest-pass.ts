@@ -217,8 +217,9 @@ function forgetSync({ hold }: PassSubject): void {
 }
 
 /**
- * Has the guest's memory written, once for each file that the VMI names. The launcher answers when it is written, or why it
- * cannot be; that is on disk before it is told, so that an agent that dies in between does not stop the guest again for it.
+ * Has the guest's memory written, once for each file that the VMI names. The launcher answers when it is
+ * written, or why it cannot be; the answer is on disk before it is reported, so that an agent that dies in
+ * between does not pause the guest again for it.
  */
 async function dumpMemory(
   path: string,
@@ -272,7 +273,7 @@ async function shutDown(subject: PassSubject, context: AgentContext): Promise<vo
   }
 }
 
-/** Once libvirt has forgotten a guest, nobody can tell how it ended: that is on disk before. */
+/** Once libvirt has forgotten a guest, nobody knows how it ended, so that is on disk before. */
 async function noteEnd({ hold }: PassSubject, context: AgentContext): Promise<void> {
   const { state, reason } = hold?.domain ?? {};
   if (!hold || (state !== "Shutoff" && state !== "Crashed")) return;

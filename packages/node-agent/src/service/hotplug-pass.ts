@@ -61,9 +61,9 @@ export async function unmountHotplug(
 }
 
 /**
- * Volumes that are in a sandbox, including those that an interrupted agent has left there half-way and that the VMI no
- * longer has: until they are removed, nobody may be told that they are gone, or their storage would be taken away from under
- * a mount.
+ * Volumes that are in a sandbox, including those that an interrupted agent has left there half-way and that
+ * the VMI no longer has: until they are removed, they must not be reported as gone, or their storage would be
+ * removed under a mount.
  */
 export function volumesIn(
   launcher: Pick<FoundLauncher, "pluggedVolumes" | "interruptedVolumes">,

@@ -16,7 +16,7 @@ import { prepareNode } from "../node-setup/prepare-node.ts";
 import { createNodeAgent } from "./create-node-agent.ts";
 import { servedGuests } from "./served-guests.ts";
 
-/** What `virtkit-node-agent` is told. */
+/** The options of `virtkit-node-agent`. */
 const flags = {
   "node-name": { type: "string" },
   "state-directory": { type: "string", default: "/var/lib/virtkit" },

@@ -76,7 +76,7 @@ test("a dump that the launcher refuses has failed, with its reason, and is not t
   expect(dumps(launcher)).toBe(1);
 });
 
-test("an agent that dies before it has told that the memory is written does not stop the guest again for it", async () => {
+test("an agent that dies before it has reported that the memory is written does not pause the guest again for it", async () => {
   const { world, launcher } = await dumpingWorld();
   await using _ = world;
   world.stop();

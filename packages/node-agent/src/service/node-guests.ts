@@ -323,7 +323,7 @@ export class NodeGuests implements AsyncDisposable {
     const obstacle = grantObstacle(grant, context.holderOf(hold.record));
     const view = { ...this.#view(hold, vmi, pod), grantObstacle: obstacle };
     const plan = await carryOutPass(view, subject, context);
-    // A record goes only once everything that follows from it is written: nobody else could tell how the guest
+    // A record goes only once everything that follows from it is written: nobody else knows how the guest
     // ended.
     if (!hasFailed(plan)) await this.#settle(hold, vmi, context);
     const next = this.#conclude(hold, vmi, plan);

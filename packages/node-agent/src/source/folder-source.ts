@@ -24,13 +24,13 @@ const extensions = [".yaml", ".yml", ".json"];
 const mostFiles = 10_000;
 
 /**
- * VMIs from a folder of manifests (`*.yaml`, `*.yml`, `*.json`; hidden files and folders are passed
- * over). The folder is looked at when the kernel reports a change, and now and then.
+ * VMIs from a folder of manifests (`*.yaml`, `*.yml`, `*.json`; hidden files and folders are skipped). The
+ * folder is read when the kernel reports a change, and now and then.
  *
- * A VMI is removed only when it is seen to be missing, its file gone or read without it, and missing
- * still a moment later: editors replace files, and write them piece by piece. A file that is empty or
- * broken, or a folder that cannot be read, is a `problem`, told once; what it held before stays. Where
- * two files hold a VMI of one name the first one by name counts, and the other is a problem.
+ * A VMI is removed only when it is seen to be missing, its file gone or read without it, and missing still a
+ * moment later: editors replace files, and write them piece by piece. A file that is empty or broken, or a
+ * folder that cannot be read, is a `problem`, reported once; its previous VMIs stay. If two files contain a
+ * VMI of the same name, the first file by name counts, and the other is a problem.
  */
 export function folderSource(directory: string, options: FolderSourceOptions = {}): VmiSource {
   return { watch: ({ signal } = {}) => changes(new Folder(directory, options), signal) };

@@ -13,11 +13,11 @@ import { stableUuid } from "../stable-uuid.ts";
 const mostBytes = 4 * 1024 * 1024;
 
 /**
- * The VMIs of a file of YAML or JSON, one or more documents, or lists of them. One without a namespace is
- * in `default`; one without a UID gets one that is always the same for its namespace and name.
+ * The VMIs in a YAML or JSON file: one or more documents, or lists of them. One without a namespace is in
+ * `default`; one without a UID gets one that is always the same for its namespace and name.
  *
- * @throws NodeAgentError `AGENT_MANIFEST` with the file and the field, where it is too large, no YAML,
- *   or holds nothing, or something else than VMIs: it is taken as a whole or not at all.
+ * @throws NodeAgentError `AGENT_MANIFEST` with the file and the field, if the file is too large, is not YAML,
+ *   or contains nothing or anything but VMIs: it is accepted as a whole or not at all.
  */
 export async function readVmis(path: string): Promise<readonly VirtualMachineInstance[]> {
   return parseVmis(await readBounded(path), path);

@@ -24,12 +24,12 @@ export interface VmiStatusOptions extends ConditionOptions {
 }
 
 /**
- * The status that a VMI has now, from what its launcher says of the guest: the part of it that is the
- * node's to write. What others write, and what nothing is said of, stays as it was. Pure: the same values
- * give the same status, and where nothing has changed it equals the one before.
+ * The present status of a VMI, from its launcher's report about the guest: the part of it that the node
+ * writes. Everything else stays as it was. Pure: the same values give the same status, and if nothing has
+ * changed it equals the previous one.
  *
- * A domain of the state `Absent` is none: a VMI that ran has then failed. Do not pass one because a launcher
- * does not answer; that is no evidence.
+ * A domain in the state `Absent` means that there is none: a VMI that ran has then failed. Do not pass it
+ * because a launcher does not answer; that is not evidence.
  *
  * @example
  * ```ts
@@ -73,7 +73,7 @@ function entered(
   return { phase, phaseTransitionTimestamps: [...phaseTransitionTimestamps, entry] };
 }
 
-/** What only a domain, or the guest's agent, can tell. */
+/** What only a domain, or the guest's agent, knows. */
 function guestFields(
   domain: DomainStatus,
   vmi: VirtualMachineInstance,

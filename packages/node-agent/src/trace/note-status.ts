@@ -3,7 +3,7 @@ import type { Trace } from "./trace.ts";
 
 /** What {@link noteStatus} is based on besides the status. */
 export interface NoteStatusOptions {
-  /** Whether the VMI has a readiness probe, whoever runs it. */
+  /** Whether the VMI has a readiness probe, no matter who runs it. */
   readonly hasReadinessProbe: boolean;
   /** When it was so; now, by default. */
   readonly at?: string;

@@ -14,9 +14,9 @@ interface Manager {
 
 /**
  * Server-side apply: the object with the fields that are sent, without those that the same manager sent
- * before and now leaves out. Lists with keys are merged by them, others are taken whole. A field of another manager with another value is a
- * conflict, unless `force` takes it over. Fields that came by other writes belong to nobody here, so that
- * anybody may apply them; a real server would ask for `force` there.
+ * before and now leaves out. Lists with keys are merged by them, others are replaced. A field of another
+ * manager with another value is a conflict, unless `force` takes it over. Fields that were written in another
+ * way belong to nobody here, so anybody may apply them; a real server would ask for `force` there.
  */
 export function applyObject(
   kind: Kind,

@@ -8,7 +8,7 @@ export interface AccessQuestion {
   readonly resource?: string;
   readonly subresource?: string;
   readonly name?: string;
-  /** Of what is no resource: `/metrics`. */
+  /** For requests that are not for a resource: `/metrics`. */
   readonly path?: string;
 }
 

@@ -25,7 +25,7 @@ export class ChangeLog {
     for (const tell of [...this.#followers]) tell(change);
   }
 
-  /** All changes after a revision. Throws 410 where they are forgotten in part. */
+  /** All changes after a revision. Throws 410 if some of them have been forgotten. */
   since(revision: number): readonly Change[] {
     this.assertKept(revision);
     return this.#changes.slice(this.#firstAfter(revision));

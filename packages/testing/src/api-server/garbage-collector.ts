@@ -30,7 +30,10 @@ export function collectGarbage(server: ServerState, delayMilliseconds = 0): () =
   };
 }
 
-/** Whether something may have lost its owner or has to go: heartbeats and most other changes make nothing garbage. */
+/**
+ * Whether something may have lost its owner or must be deleted: heartbeats and most other changes make
+ * nothing garbage.
+ */
 function matters({ type, object: { metadata } }: Change): boolean {
   return (
     type === "DELETED" ||
@@ -39,7 +42,7 @@ function matters({ type, object: { metadata } }: Change): boolean {
   );
 }
 
-/** One object and the kind that it is of. */
+/** One object and its kind. */
 interface Stored {
   readonly kind: Kind;
   readonly object: AnyObject;
@@ -145,7 +148,7 @@ function isCurrent(server: ServerState, kind: Kind, object: KubeObject): boolean
   return served && server.table(kind).get(objectKey(object.metadata)) === object;
 }
 
-/** An object as it is by now, if it is still there. */
+/** The present state of an object, if it still exists. */
 function asItIs(server: ServerState, { kind, object }: Stored): Stored | undefined {
   const now = server.table(kind).get(objectKey(object.metadata));
   return now && now.metadata.uid === object.metadata.uid ? { kind, object: now } : undefined;

@@ -166,7 +166,7 @@ export class InProcessClient implements KubeClient {
     return kind;
   }
 
-  /** A write: recorded with the answer that it got, whatever that is. */
+  /** A write: recorded with its response, whatever that is. */
   async #write<T extends KubeObject>(
     verb: RecordedWrite["verb"],
     resource: Resource<T>,
@@ -217,8 +217,8 @@ export class InProcessClient implements KubeClient {
   }
 
   /**
-   * Changes an object. Where somebody else did while admission was asked, it begins again with what is there now, as a
-   * server does unless the request names a version.
+   * Changes an object. If somebody else changed it during admission, it begins again with the present object,
+   * as a server does unless the request names a version.
    */
   async #again(
     kind: Kind,

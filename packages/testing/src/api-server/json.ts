@@ -11,7 +11,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 /**
  * A copy without `undefined`, frozen throughout: what is handed out can be shared by all and changed by
- * nobody. A value that is frozen already is taken to be one of these and not copied again.
+ * nobody. A value that is already frozen is assumed to be one of these, and is not copied again.
  */
 export function frozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;

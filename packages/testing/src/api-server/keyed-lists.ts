@@ -1,9 +1,9 @@
 import { isJsonObject } from "./json.ts";
 
 /**
- * Lists that Kubernetes merges item by item, and the key of their items, by the path in the object. Those of the
- * kinds and fields that controllers and manifests of ours have; all other lists are replaced. The template of a
- * workload counts as its Pod.
+ * Lists that Kubernetes merges item by item, and the key of their items, by the path in the object. Only
+ * those in kinds and fields that our controllers and manifests use; all other lists are replaced. The
+ * template of a workload counts as its Pod.
  */
 const keys: Readonly<Record<string, string>> = {
   "metadata.ownerReferences": "uid",

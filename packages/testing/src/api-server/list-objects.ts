@@ -4,7 +4,7 @@ import type { ServerState } from "./server-state.ts";
 import { badRequest, expired, statusError } from "./status-error.ts";
 import { objectTest } from "./watch-objects.ts";
 
-/** Where a paged list goes on: the objects of the first page's moment, and how many have been sent. */
+/** Where a paged list continues: the objects at the time of the first page, and how many have been sent. */
 interface Continuation {
   readonly revision: number;
   readonly rest: readonly KubeObject[];

@@ -54,8 +54,8 @@ function isImageChange(key: string, object: AnyObject, previous: AnyObject): boo
 }
 
 /**
- * For how long a deleted Pod stays: as long as the caller or its spec says, and no time at all where no
- * kubelet has to end it.
+ * For how long a deleted Pod stays: as long as the caller or its spec says, or not at all if no kubelet must
+ * end it.
  */
 function podGracePeriod(object: AnyObject, asked: number | undefined): number {
   const own = object.spec?.["terminationGracePeriodSeconds"];

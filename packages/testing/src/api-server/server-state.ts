@@ -70,7 +70,7 @@ export class ServerState {
     this.log.compact(this.#revision);
   }
 
-  /** The version that the last change got. */
+  /** The version of the last change. */
   get revision(): number {
     return this.#revision;
   }
@@ -148,7 +148,7 @@ export class ServerState {
     return this.seed(object, kindKey(kind.resource));
   }
 
-  /** Stores an object as the next version, and tells those who watch. */
+  /** Stores an object as the next version, and informs the watches. */
   store(kind: Kind, object: AnyObject, previous: AnyObject | undefined): AnyObject {
     const stored = this.#versioned(object);
     this.table(kind).set(stored);
@@ -172,7 +172,7 @@ export class ServerState {
     return this.#admission.length > 0;
   }
 
-  /** What admission makes of a write. Throws its refusal. */
+  /** The object after admission. Throws a refusal. */
   async admit(request: AdmissionRequest): Promise<AnyObject> {
     let { object } = request;
     for (const { mutate } of this.#admission) {

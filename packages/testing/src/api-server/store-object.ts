@@ -4,7 +4,7 @@ import type { AnyObject, Kind } from "./kind.ts";
 import type { ServerState } from "./server-state.ts";
 import { conflict, invalid, notFound, statusError } from "./status-error.ts";
 
-/** Refuses what may not be created where its namespace is missing or about to go. */
+/** Refuses a create if the namespace is missing or is being deleted. */
 export function checkNamespace(
   server: ServerState,
   kind: Kind,
@@ -51,7 +51,7 @@ export function newObject(server: ServerState, kind: Kind, given: AnyObject): An
   return kind.created ? kind.created(object) : object;
 }
 
-/** What an update makes of the stored object. `status` says through which door it came. */
+/** The stored object after an update. `status` says whether the update came through the status subresource. */
 export function changedObject(
   kind: Kind,
   previous: AnyObject,
@@ -166,7 +166,7 @@ function ownerProblems({ metadata: { ownerReferences = [] } }: AnyObject): Statu
   return problems;
 }
 
-/** An object that is on its way out takes no new finalizers. */
+/** An object that is being deleted accepts no new finalizers. */
 function finalizerProblems(object: AnyObject, previous: AnyObject | undefined): StatusCause[] {
   if (!previous?.metadata.deletionTimestamp) return [];
   const known = new Set(previous.metadata.finalizers);

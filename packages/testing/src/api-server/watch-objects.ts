@@ -26,7 +26,10 @@ export function objectTest(
 /** How often a quiet watch with bookmarks says that nothing has changed. */
 const bookmarkMilliseconds = 60_000;
 
-/** The changes of one resource, from a version on, as a watch streams them. Throws 410 for a forgotten one. */
+/**
+ * The changes of one resource from a version on, as a watch streams them. Throws 410 for a version that was
+ * forgotten.
+ */
 export async function* watchObjects(
   server: ServerState,
   kind: Kind,

@@ -2,7 +2,7 @@ import type { Clock } from "@virtkit/api/clock";
 import type { ContainerScript } from "./container-script.ts";
 import type { ContainerStatus, SimulatedContainer } from "./core-resources.ts";
 
-/** What a container is told about its surroundings. */
+/** What a container knows about its surroundings. */
 export interface ContainerWorld {
   readonly clock: Clock;
   readonly script: ContainerScript;

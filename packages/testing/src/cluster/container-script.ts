@@ -4,9 +4,9 @@ export interface ContainerProcess {
   readonly id: string;
   /** Aborted when it has ended, by itself or not. */
   readonly over: AbortSignal;
-  /** Aborted when it is told to end: SIGTERM. */
+  /** Aborted when it is asked to end: SIGTERM. */
   readonly told: AbortSignal;
-  /** Ends it, with a code; nothing where it has ended. */
+  /** Ends it with an exit code; does nothing if it has ended. */
   exit(code: number): void;
 }
 

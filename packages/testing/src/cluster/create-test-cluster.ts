@@ -31,7 +31,7 @@ export interface TestClusterOptions {
   readonly authorizer?: Authorizer;
   /** Objects that are there from the start, as CustomResourceDefinitions. */
   readonly objects?: readonly AnyObject[];
-  /** Fixes all chance. By default 1. */
+  /** Seed of all randomness. By default 1. */
   readonly seed?: number;
   /** What containers do; by default they start, get ready and stay. */
   readonly containers?: ContainerScripts;

@@ -120,7 +120,7 @@ export class NetworkedClient implements KubeClient {
     return network.isCut(parts, [apiServerPart]);
   }
 
-  /** A request that is lost on its way takes no effect, and its caller waits until it is over. */
+  /** A lost request has no effect, and its caller waits until its timeout. */
   async #lose({ timeout = requestTimeout, signal }: RequestOptions = {}): Promise<never> {
     await sleep(this.#options.clock, timeout, signal);
     throw new KubeError(

@@ -56,7 +56,7 @@ export class NodeHost {
     return this.#runs.get(uid);
   }
 
-  /** The boot that it is in, or was in last. */
+  /** Its current or last boot. */
   get boot(): { readonly machineID: string; readonly bootID: string } {
     return { machineID: `machine-${this.name}`, bootID: this.#bootID };
   }
@@ -79,7 +79,7 @@ export class NodeHost {
     this.#options.daemon?.start();
   }
 
-  /** Cuts its power: everything on it is gone at once, and nobody is told. */
+  /** Cuts its power: everything on it is gone at once, without notice. */
   cutPower(): void {
     this.#power?.abort();
     this.#power = undefined;

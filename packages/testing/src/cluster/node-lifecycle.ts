@@ -10,7 +10,7 @@ export interface NodeLifecycleOptions {
   readonly signal: AbortSignal;
   /** For how long a node may be silent. By default 40 s. */
   readonly gracePeriod?: number;
-  /** After how long its Pods are deleted, where they do not say. By default 300 s. */
+  /** After how long its Pods are deleted if they do not say. By default 300 s. */
   readonly tolerance?: number;
 }
 

@@ -3,7 +3,7 @@ import { ContainerRun } from "./container-run.ts";
 import type { ContainerScripts } from "./container-script.ts";
 import type { PodCondition, SimulatedPod } from "./core-resources.ts";
 
-/** What a Pod on a simulated node is told about its surroundings. */
+/** What a Pod on a simulated node knows about its surroundings. */
 export interface PodWorld {
   readonly clock: Clock;
   readonly scripts: ContainerScripts;
@@ -61,7 +61,7 @@ export class PodRun {
     return this.#pod;
   }
 
-  /** Whether it was told to stop and nothing of it runs any more. */
+  /** Whether it was asked to stop and nothing of it runs any more. */
   get isGone(): boolean {
     return this.#stopping && ![...this.#init, ...this.#containers].some((each) => each.isRunning);
   }

@@ -10,7 +10,7 @@ export interface ExploreOptions {
   readonly mostStates?: number;
   /** Whether to look for states without a way to a good end. Default: true if the model names ends. */
   readonly progress?: boolean;
-  /** Told now and then how far it is. */
+  /** Called now and then with its progress. */
   readonly onProgress?: (states: number) => void;
   /** Milliseconds. Default: the system's clock. */
   readonly now?: () => number;
@@ -18,7 +18,7 @@ export interface ExploreOptions {
 
 /** What went wrong, and the shortest way to it. */
 export interface Violation<State> {
-  /** Name of the invariant; `progress` where no good end can be reached. */
+  /** Name of the invariant; `progress` if no good end can be reached. */
   readonly rule: string;
   readonly message: string;
   readonly trace: Trace<State>;
@@ -124,7 +124,7 @@ class Search<State> {
       (number) => this.#isEnd.at(number) === 1,
     );
     if (stuck === undefined) return undefined;
-    const message = "from here no run without further faults comes to a good end";
+    const message = "from here, no run without further faults ends well";
     return { rule: "progress", message, trace: this.#traceTo(stuck) };
   }
 

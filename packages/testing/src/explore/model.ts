@@ -3,7 +3,7 @@ export type Emit<State> = (step: string, next: State, kind?: StepKind) => void;
 
 /**
  * `fair`: a part does its work; a step that stays possible is taken eventually. `fault`: something breaks, or
- * somebody from outside acts; it may happen at any time, but never has to.
+ * somebody from outside acts; it may happen at any time, but need not.
  */
 export type StepKind = "fair" | "fault";
 
@@ -31,7 +31,7 @@ export interface Model<State> {
   end?(state: State): string | undefined;
   /**
    * Turns a state into the one that stands for all that differ from it only by the names of equal parts.
-   * Sound only if `next`, `invariants` and `end` do not tell them apart.
+   * Sound only if `next`, `invariants` and `end` do not distinguish them.
    */
   canonical?(state: State): State;
   /** By default states are plain JSON values, and each is kept once, as text. */

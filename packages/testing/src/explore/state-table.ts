@@ -22,14 +22,14 @@ export class NumberList {
 }
 
 /**
- * All states that were seen, each a number. They are kept whole and compared byte by byte, so two states
- * are never taken for one; a table of fingerprints alone would be smaller and could be wrong.
+ * All states that were seen, each a number. They are stored completely and compared byte by byte, so two
+ * states are never confused; a table of fingerprints would be smaller, but could be wrong.
  */
 export class StateTable {
   readonly width: number;
   size = 0;
   readonly #chunks: Uint8Array[] = [];
-  /** Number of a state plus one, 0 where the place is free. */
+  /** Number of a state plus one, 0 if the place is free. */
   #places = new Int32Array(1 << 16);
 
   constructor(width: number) {

@@ -37,7 +37,7 @@ export interface DisturbedClientOptions {
   readonly life: AbortSignal;
 }
 
-/** Never settles: what a process waits for that is no more. */
+/** Never settles: what a dead process waits for. */
 const never = new Promise<never>(() => {});
 
 /** A client that counts what goes through it, and does to it what a {@link Disturbance} says. */
@@ -160,7 +160,7 @@ export class DisturbedClient implements KubeClient {
     return answer;
   }
 
-  /** An answer, for those who live to hear it. */
+  /** A reply, if its caller still lives. */
   async #alive<T>(act: () => Promise<T>): Promise<T> {
     const { life } = this.#options;
     if (life.aborted) return await never;

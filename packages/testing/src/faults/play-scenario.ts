@@ -50,7 +50,7 @@ export interface Played {
   readonly failure?: { readonly message: string; readonly changes: readonly string[] };
 }
 
-/** Plays a scenario once, with a disturbance for each actor, and what else is to go wrong. */
+/** Plays a scenario once, with a disturbance for each actor, and with further faults. */
 export async function playScenario(
   scenario: Scenario,
   disturbanceFor: (actor: string, cluster: TestCluster) => Disturbance,

@@ -25,7 +25,7 @@ export interface ShakeOptions {
 export interface ShakeReport {
   readonly scenario: string;
   readonly seeds: number;
-  /** Digests of what happened, in its order and at its time: as many as seeds, where no two went the same way. */
+  /** Digests of what happened, in order and with times: as many as seeds if no two runs were the same. */
   readonly schedules: ReadonlySet<string>;
   readonly findings: readonly {
     readonly seed: number;
@@ -84,7 +84,7 @@ interface Chance {
   readonly lasts: number;
 }
 
-/** Faults by chance, until they stop. */
+/** Random faults, until they stop. */
 function chance({ random, clock, rate, lasts }: Chance): Disturbance {
   const strikes = (): boolean => clock.now() < lasts && random.number() < rate;
   const request = (isWrite: boolean): RequestFault | undefined => {

@@ -8,7 +8,7 @@ export interface UnrestOptions {
   readonly random: SeededRandom;
   /** The actors of the scenario. */
   readonly actors: readonly string[];
-  /** Milliseconds of virtual time; after that all are joined, and all dates are right. */
+  /** Milliseconds of virtual time; after that all are connected again, and all clocks are right. */
   readonly lasts: number;
   /** Hears of each, in one line. */
   readonly note: (line: string) => void;
@@ -21,8 +21,8 @@ const longest = 60_000;
 const farthest = 3_600_000;
 
 /**
- * Parts two parts of a cluster by chance, again and again, and lets dates jump: actors, nodes, their agents and the API
- * server. The same seed does the same.
+ * Repeatedly cuts random pairs of parts off from each other (actors, nodes, their agents and the API server),
+ * and makes clocks jump. The same seed does the same.
  */
 export function startUnrest({ cluster, random, actors, lasts, note }: UnrestOptions): void {
   const { clock, network, dates, nodes } = cluster;
@@ -44,7 +44,7 @@ export function startUnrest({ cluster, random, actors, lasts, note }: UnrestOpti
     const until = random.below(longest);
     if (one === other) return;
     network.cut(one, other);
-    note(`${one} and ${other} are parted for ${until} ms`);
+    note(`${one} and ${other} are cut off from each other for ${until} ms`);
     clock.setTimeout(() => network.mend(one, other), until);
   };
   const jump = (): void => {
@@ -57,7 +57,7 @@ export function startUnrest({ cluster, random, actors, lasts, note }: UnrestOpti
   clock.setTimeout(() => {
     network.mendAll();
     dates.set();
-    note("all are joined, and all dates are right");
+    note("all are connected again, and all clocks are right");
   }, lasts);
 }
 

@@ -114,7 +114,7 @@ function claim(w: World, inc: number): void {
   }
 }
 
-/** What a target has to show: the release of its own migration, or a guest that post-copy has brought over. */
+/** What a target must present: the release of its own migration, or a guest that post-copy has brought over. */
 function claimEvidence(s: Uint8Array, inc: number): Claim["evidence"] {
   const m = migrationTo(s, inc);
   if (m === 0) return undefined;
@@ -199,8 +199,8 @@ function destroyLeftOver(w: World, inc: number): void {
 }
 
 /**
- * A launcher without a domain whose claim the agent does not know: nobody will ever start a guest there.
- * Its end is the proof that lets the VM go on.
+ * A launcher without a domain whose claim the agent does not know: nobody will ever start a guest there. Its
+ * end is the proof that lets the VM continue.
  */
 function endEmptyLauncher(w: World, inc: number): void {
   const { s } = w;

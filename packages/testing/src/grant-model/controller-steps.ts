@@ -132,7 +132,7 @@ function createMigration(w: World): void {
   w.fault("user: asks for a migration");
 }
 
-/** Whether a migration may still come to its handover. */
+/** Whether a migration may still reach its handover. */
 function isOpen(s: Uint8Array, m: number): boolean {
   const target = targetOf(s, m);
   return (
@@ -306,7 +306,7 @@ function isOver(w: World, p: number): boolean {
   return false;
 }
 
-/** Lets the finalizer of a Pod go, and the VM's memory of it, once it is proven ended. */
+/** Removes a Pod's finalizer, and the VM's memory of the Pod, once it is proven to have ended. */
 function forgetPods(w: World): void {
   const { s } = w;
   for (let p = 0; p < w.pods; p++) {
@@ -319,7 +319,7 @@ function forgetPods(w: World): void {
     const n = w.begin();
     setPodState(n, p, pod.gone);
     n[at.memory] = get(n, at.memory) & ~(1 << p);
-    w.fair("controller: lets go of a Pod that is proven ended");
+    w.fair("controller: releases a Pod that is proven to have ended");
   }
 }
 
@@ -344,5 +344,5 @@ function finishVmi(w: World): void {
   n[at.vmi] = vmi.gone;
   w.swap(freeCode);
   w.outdate();
-  w.fair("controller: lets go of the VMI");
+  w.fair("controller: releases the VMI");
 }

@@ -108,7 +108,7 @@ function handoverCheck(s: Uint8Array, isHidden: (inc: number) => boolean): strin
     containerOf(s, target) === container.alive &&
     (isReleased || copyOf(s, target) === copy.running);
   if (isHidden(holder) && !goesOn && !(isReleased && !isHidden(target))) return unprovable;
-  // A source that may abort goes on without its target.
+  // A source that may abort continues without its target.
   const canAbort =
     !isReleased && containerOf(s, holder) === container.alive && source !== copy.postCopySource;
   return isHidden(target) && !canAbort ? unprovable : undefined;

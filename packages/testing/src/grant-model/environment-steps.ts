@@ -62,7 +62,7 @@ export function mendingSteps(w: World): void {
     const next = codeAt(s, at.late);
     n.fill(0, at.late, at.late + 2);
     w.swap(next);
-    w.fault("api server: a late write lands");
+    w.fault("api server: a late write takes effect");
     w.begin().fill(0, at.late, at.late + 2);
     w.fault("api server: a late write is lost");
   }
@@ -202,7 +202,7 @@ function nodeFaults(w: World): void {
     const after = other(w);
     endNode(w, n);
     setNode(after, n, nodeBit.off, true);
-    w.fault("node: loses its power for good");
+    w.fault("node: loses power for good");
     if ((node(s, n) & (nodeBit.apiCut | nodeBit.replaced)) === nodeBit.apiCut) {
       setNode(other(w), n, nodeBit.replaced, true);
       w.fault("node: another machine gets the name of one that is cut off");

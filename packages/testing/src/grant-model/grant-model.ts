@@ -33,7 +33,7 @@ import { World } from "./world.ts";
 
 /** How large a model is. */
 export interface GrantModelOptions {
-  /** Launcher Pods in all, at most 4; every second one is on the second node. */
+  /** Total number of launcher Pods, at most 4; every second one is on the second node. */
   readonly pods: number;
   readonly migrations: 0 | 1 | 2;
   /** Crashes of agents, launchers and libvirtd. */
@@ -128,9 +128,9 @@ function twoRunning(s: Uint8Array): string | undefined {
 
 const wrongSteps: Readonly<Record<number, string>> = {
   [wrong.stale]: "a copy runs although another has run since its memory was captured",
-  [wrong.incomplete]: "a copy runs whose memory is not whole",
-  [wrong.released]: "a source runs that was released",
-  [wrong.destroyed]: "the copy that is wanted was destroyed",
+  [wrong.incomplete]: "a copy runs with incomplete memory",
+  [wrong.released]: "a released source runs",
+  [wrong.destroyed]: "the copy that is still needed was destroyed",
 };
 
 function wrongStep(s: Uint8Array): string | undefined {

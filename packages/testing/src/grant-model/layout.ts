@@ -75,7 +75,7 @@ export const container = { none: 0, alive: 1, dead: 2 } as const;
 /** What a QEMU is. */
 export const copy = {
   none: 0,
-  /** Receives; its memory is not whole. */
+  /** Receives; its memory is incomplete. */
   incoming: 1,
   /** Has all of the memory, `finish` not done. */
   received: 2,
@@ -89,7 +89,7 @@ export const copy = {
   /** A target after the switch, before its first run. */
   postCopyWaiting: 7,
   postCopyRunning: 8,
-  /** Stands still for pages that do not come; it has run. */
+  /** Stopped, waiting for pages that do not come; it has run. */
   postCopyBroken: 9,
 } as const;
 
@@ -105,7 +105,10 @@ export const file = {
   returned: 5,
 } as const;
 
-/** `under way`: asked and not answered. `lost`: no answer will come. `resuming`: libvirtd died and will resume the source. */
+/**
+ * `under way`: requested and not answered yet. `lost`: no answer will come. `resuming`: libvirtd died and
+ * will resume the source.
+ */
 export const phase = {
   idle: 0,
   ready: 1,
@@ -300,7 +303,7 @@ export function makePod(s: Uint8Array, p: number): void {
   s[at.pods + p] = pod.present | (get(s, at.generation) << 2);
 }
 
-/** Whether a guest's vCPUs run, or have run and stand still. */
+/** Whether a guest's vCPUs run, or have run and are stopped. */
 export function isRunning(value: number): boolean {
   return value === copy.running || value === copy.postCopyRunning || value === copy.postCopyBroken;
 }

@@ -54,7 +54,7 @@ export function migrationSteps(w: World): void {
   }
 }
 
-/** The source's agent reads that it is to hand over: it opens a folder, and only for a guest that runs. */
+/** The source's agent reads that it must hand over: it opens a directory, and only for a running guest. */
 function begin(w: World, m: number): void {
   const { s } = w;
   const source = sourceOf(s, m);
@@ -115,7 +115,7 @@ function settleRequests(s: Uint8Array, m: number): readonly SettleRequest[] {
   return requests;
 }
 
-/** Swaps the decision into the grant, and tells the target of a release. */
+/** Swaps the decision into the grant, and informs the target of a release. */
 function makeKnown(w: World, m: number): void {
   const { s } = w;
   const n = nodeOf(s, sourceOf(s, m));
@@ -124,7 +124,7 @@ function makeKnown(w: World, m: number): void {
   if (decision.outcome === "released") sendRelease(w, m);
   if (!agentOnline(s, n) || isVmiGone(s, sourceOf(s, m)) || !isHandover(s)) return;
   const next = w.decide(`decided ${m} ${decision.outcome}`, () => ({ kind: "decided", decision }));
-  agentWrites(w, next, `source's agent: makes known that it is ${decision.outcome}`);
+  agentWrites(w, next, `source's agent: publishes that it is ${decision.outcome}`);
 }
 
 function sendRelease(w: World, m: number): void {
@@ -151,7 +151,7 @@ function message(w: World, m: number): void {
     setTold(after, inc, m);
     isNew = true;
   }
-  if (isNew) w.fair("target's agent: gets a release");
+  if (isNew) w.fair("target's agent: receives a release");
 }
 
 function resumeSource(w: World, m: number): void {

@@ -45,7 +45,7 @@ function perform(w: World, m: number): void {
       w.begin()[at.perform] = phase.ok;
       w.fair("libvirt: perform is answered");
       w.begin()[at.perform] = phase.lost;
-      w.fault("libvirt: the answer to perform is lost");
+      w.fault("libvirt: the reply to perform is lost");
       return;
     case phase.resuming:
       if (copyOf(s, source) !== copy.stopped) return;
@@ -78,7 +78,7 @@ function finish(w: World, m: number): void {
       w.fair("libvirt: finish is answered");
     }
     w.begin()[at.finish] = phase.lost;
-    w.fault("libvirt: the answer to finish is lost");
+    w.fault("libvirt: the reply to finish is lost");
   }
   const isOver = performed === phase.ok || performed === phase.lost || performed === phase.resuming;
   if (!isOver || finished !== phase.idle || !bothAlive(s, m)) return;

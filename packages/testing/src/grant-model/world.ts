@@ -98,7 +98,7 @@ export class World {
     return codeIn(this.s);
   }
 
-  /** Asks the reducer, whose answers are kept: it is pure. Negative where it refuses. */
+  /** Asks the reducer, whose answers are cached because it is pure. Negative if it refuses. */
   decide(key: string, request: () => GrantRequest): GrantCode {
     const { s } = this;
     const code = this.code;
@@ -218,7 +218,7 @@ export class World {
     return 0;
   }
 
-  /** Whether an incarnation is proven ended. The reducer says so: it would end a claim of it. */
+  /** Whether an incarnation is proven to have ended. The reducer says so: it would end a claim of it. */
   isProven(inc: number): boolean {
     const { s } = this;
     const bits = evidenceBits(s, inc);
@@ -335,14 +335,14 @@ export class World {
       n[at.perform] = n[at.perform] === 0 ? 0 : 4;
   }
 
-  /** A component of ours decides that a copy is to end: it must not be the one that is wanted. */
+  /** One of our components decides to end a copy: it must not be the one that is still needed. */
   doom(inc: number): void {
     const { n } = this;
     if (get(n, at.vmi) === vmi.present && !isVmiGone(n, inc) && isWanted(n, inc))
       n[at.wrong] = wrong.destroyed;
   }
 
-  /** A component of ours ends a copy. */
+  /** One of our components ends a copy. */
   destroy(inc: number): void {
     this.doom(inc);
     this.kill(inc);
@@ -371,7 +371,7 @@ function isWanted(s: Uint8Array, inc: number): boolean {
   return value === copy.stopped && !isStale(s, inc) && !isReleaseKnown(s, inc);
 }
 
-/** Whether the guest goes on without this source: its target, or the grant, has the release. */
+/** Whether the guest continues without this source: its target, or the grant, has the release. */
 function isReleaseKnown(s: Uint8Array, inc: number): boolean {
   for (let m = 1; m <= get(s, at.migrationsUsed); m++) {
     if (sourceOf(s, m) !== inc) continue;

@@ -24,7 +24,7 @@ export interface GuestsOptions {
   readonly agents?: boolean;
 }
 
-/** What the guests of a cluster need of it. */
+/** What the guests of a cluster need from it. */
 export interface ClusterParts {
   readonly clock: Clock;
   readonly random: SeededRandom;
@@ -62,7 +62,7 @@ export class ClusterGuests {
     return found as unknown as AnyObject;
   }
 
-  /** What nodes say of themselves so that launcher Pods come to them. */
+  /** What nodes report so that launcher Pods are scheduled on them. */
   get node(): {
     readonly labels: Record<string, string>;
     readonly capacity: Record<string, string>;

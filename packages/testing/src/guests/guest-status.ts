@@ -7,7 +7,7 @@ import type { SimulatedLauncher } from "./simulated-launcher.ts";
 type VmiStatus = NonNullable<VirtualMachineInstance["status"]>;
 type Conditions = NonNullable<VmiStatus["conditions"]>;
 
-/** The status of a VMI whose guest is there; the very one that was passed in where nothing has changed. */
+/** The status of a VMI whose guest exists; the same object that was passed in if nothing has changed. */
 export function runningStatus(
   before: VmiStatus,
   domain: DomainStatus | undefined,

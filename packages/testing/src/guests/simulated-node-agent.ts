@@ -76,7 +76,7 @@ export class SimulatedNodeAgent {
     return this.#life !== undefined;
   }
 
-  /** Starts the process; nothing where it runs. What it knew is gone, but for what is on disk. */
+  /** Starts the process; does nothing if it runs. It knows only what is on disk. */
   start(): void {
     if (this.#life) return;
     const life = new AbortController();
@@ -251,7 +251,7 @@ export class SimulatedNodeAgent {
     }
   }
 
-  /** One write, refused where the VMI has changed since. */
+  /** One write, refused if the VMI has changed since. */
   async #write(
     { metadata }: VmiObject,
     { grant, status }: { readonly grant?: Grant; readonly status?: VmiObject["status"] },

@@ -10,7 +10,7 @@ type Disk = NonNullable<
 /** Phases of a hotplugged volume that can be a guest's disk. */
 const mounted = ["MountedToPod", "Ready"];
 
-/** The disks that a VMI wants. One that is there keeps its device; one that is new gets the next free one. */
+/** The disks that a VMI wants. An existing one keeps its device; a new one gets the next free one. */
 export function disksOf({ spec, status }: VirtualMachineInstance, before: Disks): Disks {
   const coming = new Set(
     (status?.volumeStatus ?? [])

@@ -4,7 +4,7 @@ import type { GuestEvent } from "@virtkit/domain-manager";
 export class GuestFeed {
   readonly #subscribers = new Set<Subscriber>();
 
-  /** Begins with one event, then all that is told from now on; ends with the signal. */
+  /** Begins with one event, followed by all later ones; ends with the signal. */
   subscribe(first: GuestEvent, signal?: AbortSignal): AsyncIterableIterator<GuestEvent> {
     const subscriber = new Subscriber(first, () => {
       this.#subscribers.delete(subscriber);

@@ -44,7 +44,7 @@ export interface GuestScript {
   readonly happens?: readonly { readonly after: number; readonly what: GuestHappening }[];
   /** What a program does. By default it ends with 0 and says nothing. */
   readonly exec?: (command: string, args: readonly string[]) => SimulatedProgram;
-  /** What its agent tells. */
+  /** What its agent reports. */
   readonly os?: GuestOs;
   readonly hostname?: string;
   /** Addresses by the name of the VMI's interface. */

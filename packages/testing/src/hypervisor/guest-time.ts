@@ -7,7 +7,7 @@ interface Waiting {
   readonly act: () => void;
 }
 
-/** The time of a guest: it stands still while its vCPUs do. */
+/** The time of a guest: it stops while its vCPUs are stopped. */
 export class GuestTime {
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiting>();

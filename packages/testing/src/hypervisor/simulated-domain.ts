@@ -49,7 +49,7 @@ export interface GuestMemory {
   readonly frozen: boolean;
 }
 
-/** Why a guest stands still. */
+/** Why a guest is paused. */
 export type PauseReason = "User" | "Dump" | "IOError" | "Migration" | "Postcopy" | "PostcopyFailed";
 
 const inactive: readonly DomainState[] = ["Absent", "Shutoff", "Crashed"];
@@ -61,7 +61,7 @@ export class SimulatedDomain {
   readonly #options: SimulatedDomainOptions;
   readonly #time: GuestTime;
   readonly #feed = new GuestFeed();
-  /** Stages of this run that are told already. */
+  /** Stages of this run that have been reported. */
   readonly #told = new Set<Stage>();
   #known: Known | undefined;
   #status: DomainStatus;
@@ -145,7 +145,7 @@ export class SimulatedDomain {
     this.#ask();
   }
 
-  /** What the guest has in its memory now; it stands still. */
+  /** What the guest has in its memory now; it is paused. */
   capture(): GuestMemory {
     const { passed } = this.#time;
     return { passed, booted: this.#booted, agent: this.#agent, frozen: this.#frozen };
@@ -157,7 +157,7 @@ export class SimulatedDomain {
     if (this.#known) this.#know({ ...this.#known, uuid, state: "Paused", reason: "Migration" });
   }
 
-  /** Takes over the memory of a guest: it goes on from there when it is resumed. */
+  /** Takes over the memory of a guest: it continues from there when it is resumed. */
   adopt({ passed, booted, agent, frozen }: GuestMemory): void {
     this.#halt();
     this.#plan(passed);
@@ -168,7 +168,7 @@ export class SimulatedDomain {
     this.#learn();
   }
 
-  /** Asks the guest to power off or to boot anew. One that has not booted yet does not hear it. */
+  /** Asks the guest to power off or to reboot. One that has not booted yet ignores it. */
   press(button: "power" | "reboot"): void {
     const { shutdown } = { shutdown: 2_000, ...this.#options.script };
     if (!this.#booted || this.#obeying || shutdown === undefined) return;
@@ -194,7 +194,7 @@ export class SimulatedDomain {
     this.#learn();
   }
 
-  /** Stops or lets go on what writes to the guest's file systems. */
+  /** Stops or continues everything that writes to the guest's file systems. */
   hold(frozen: boolean): void {
     this.#frozen = frozen;
     const { clock, random } = this.#options;
@@ -203,7 +203,7 @@ export class SimulatedDomain {
     this.#poll = clock.setTimeout(() => this.#ask(), random.number() * freezePoll);
   }
 
-  /** Lets something happen to it, where it can: only a guest that runs does anything by itself. */
+  /** Makes something happen to it, if it can: only a running guest does anything by itself. */
   happen(what: GuestHappening): void {
     if (what.kind === "events-missed") {
       this.#tell({ kind: "resync" });
@@ -275,7 +275,7 @@ export class SimulatedDomain {
     this.#ask();
   }
 
-  /** Asks the agent all that a status has of it. */
+  /** Asks the agent for everything that a status contains from it. */
   #ask(): void {
     if (!this.#agent || this.#status.state !== "Running") return;
     const { os, hostname = "guest", addresses = {} } = this.#options.script;
@@ -302,7 +302,7 @@ export class SimulatedDomain {
     this.#learn();
   }
 
-  /** Tells the status where it has changed. */
+  /** Reports the status if it has changed. */
   #learn(): void {
     const status = this.#currentStatus();
     if (JSON.stringify(status) === JSON.stringify(this.#status)) return;

@@ -184,7 +184,7 @@ test("a guest that does not obey, or has not booted, ignores a shutdown request"
   expect(await early.guest.status()).toMatchObject({ state: "Running" });
 });
 
-test("a paused guest does not boot, because its time stands still", async () => {
+test("a paused guest does not boot, because its time stops", async () => {
   const { clock, guest } = simulate();
   await inTime(clock, guest.syncVmi(requestOf()));
   await clock.pass(4_000);
@@ -209,7 +209,7 @@ test("a kill takes precedence over a running sync, which then starts nothing", a
   expect(await guest.status()).toMatchObject({ state: "Absent" });
 });
 
-test("the guest stands still while its memory is dumped", async () => {
+test("the guest is paused while its memory is dumped", async () => {
   const { clock, guest } = await running();
   const dump = guest.memoryDump({ path: "/dump" });
   await clock.pass(500);
@@ -229,7 +229,7 @@ test("a soft reboot boots it again, and its agent comes back", async () => {
   expect(await guest.status()).toMatchObject({ state: "Running", fsFreeze: "thawed" });
 });
 
-test("subscribers who missed events are told so, and then get the whole status", async () => {
+test("subscribers who missed events learn that, and then get the whole status", async () => {
   const { clock, guest, events } = await running();
   guest.happen({ kind: "events-missed" });
   await clock.pass(0);

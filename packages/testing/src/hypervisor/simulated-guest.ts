@@ -253,7 +253,7 @@ export class SimulatedGuest implements GuestControl, Disposable {
     });
   }
 
-  /** The guest stands still meanwhile. */
+  /** The guest is paused meanwhile. */
   async memoryDump({ path }: { readonly path: string }, options?: CallOptions): Promise<void> {
     if (!path.startsWith("/") || path.split("/").some((part) => part === "." || part === "..")) {
       const message = `path: found ${JSON.stringify(path)}, give an absolute path`;

@@ -71,7 +71,7 @@ export class VerbCalls {
         this.#running = undefined;
       }
     });
-    // Whoever called is told of its failure; the next one has its turn either way.
+    // The caller learns of its failure; the next call has its turn either way.
     this.#last = turn.catch(() => {});
     return await turn;
   }

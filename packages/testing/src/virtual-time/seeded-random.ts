@@ -31,7 +31,7 @@ export class SeededRandom implements Random {
     return Math.floor(this.number() * bound);
   }
 
-  /** Another source of chance that this one fixes: what draws from it does not disturb the rest. */
+  /** Another random source that this one determines: draws from it do not disturb the rest. */
   fork(): SeededRandom {
     return new SeededRandom(Math.floor(this.number() * 2 ** 32));
   }

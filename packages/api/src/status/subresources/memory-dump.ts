@@ -46,7 +46,7 @@ export function memoryDumpTarget(
   const claimName = text(options.claimName) || associated;
   if (!claimName) return badRequest("claimName is missing; name the claim for the dump");
   if (present && claimName !== associated) {
-    const why = `"${associated}" already takes its dumps; remove it before using "${claimName}"`;
+    const why = `"${associated}" already receives its dumps; remove it before using "${claimName}"`;
     return conflict("virtualmachine", nameOf(vm), why);
   }
   if (!vmi) return notFound("virtualmachineinstance", nameOf(vm));

@@ -135,7 +135,7 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
       await world.settle();
       world.hasAgents = true;
       await world.settle();
-      if (world.vmi) world.problems.push("the VMI is never let go");
+      if (world.vmi) world.problems.push("the VMI is never released");
     },
   },
   "forget-unnamed": {

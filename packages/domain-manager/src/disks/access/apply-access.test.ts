@@ -141,7 +141,7 @@ test.each(["", "fedora", "a:b:c:d:e:f", "u:x:0:0::relative:/bin/sh", "u:x:1;id:0
   },
 );
 
-test("tells a silent agent nothing", async () => {
+test("sends nothing to a silent agent", async () => {
   const guest = agent({ ping: tooOld });
   const result = await applyAccess(
     planAccess(vmi(passwordsOf("p")), secrets({ p: { u: "pw" } })),

@@ -41,5 +41,5 @@ function parsePasswdEntry(line: string, user: string): { home: string; owner: st
   if (/^\d{1,10}$/.test(uid) && /^\d{1,10}$/.test(gid) && /^\/[^\p{Cc}]{0,1000}$/u.test(home)) {
     return { home: home === "/" ? "" : home, owner: `${uid}:${gid}` };
   }
-  throw new DiskError("DISK_AGENT", `the guest does not say where the home of ${user} is`);
+  throw new DiskError("DISK_AGENT", `the guest does not report where the home of ${user} is`);
 }

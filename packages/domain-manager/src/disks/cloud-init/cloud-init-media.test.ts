@@ -16,7 +16,7 @@ function written(media: ReturnType<typeof cloudInitMedia>): Record<string, strin
   );
 }
 
-test("content without metadata tells the guest only its identity", () => {
+test("content without metadata gives the guest only its identity", () => {
   const content = { userData, networkData: empty };
   const noCloud = cloudInitMedia(vmi, { ...content, source: "noCloud" }, { instanceType: "u1" });
   expect(noCloud.label).toBe("cidata");

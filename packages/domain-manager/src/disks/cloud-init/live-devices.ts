@@ -85,7 +85,7 @@ export function readLiveDevices(domainXml: string): LiveDevices {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** What an element inside a device says of it. */
+/** What an element inside a device says about it. */
 const facts: Readonly<Record<string, (attributes: Attributes) => LiveDevice>> = {
   alias: ({ name = "" }) => ({
     alias: name.startsWith(userAlias) ? name.slice(userAlias.length) : name,

@@ -160,7 +160,7 @@ class Walk {
    */
   async #step(name: string): Promise<readonly string[]> {
     if (this.#passed.length >= deepest)
-      throw refused(name, `it lies over ${deepest} directories deep`);
+      throw refused(name, `it is more than ${deepest} directories deep`);
     const handle = await open(handlePath(this.#here, name), O_PATH | constants.O_NOFOLLOW);
     const isLink = await handle.stat().then(
       (stat) => stat.isSymbolicLink(),
@@ -175,7 +175,7 @@ class Walk {
     }
     await handle.close();
     if (++this.#links > mostLinks)
-      throw refused(name, `over ${mostLinks} links lead on from each other`);
+      throw refused(name, `it is behind a chain of more than ${mostLinks} links`);
     const target = await readlink(handlePath(this.#here, name));
     if (target.startsWith("/")) while (this.#passed.length > 0) await this.#back();
     return target.split("/");

@@ -25,9 +25,9 @@ export interface WriteOptions {
 }
 
 /**
- * Writes an image to a file that appears completely or not at all: first under a temporary name,
- * then renamed over what was there. Creates missing directories. A failure leaves nothing behind;
- * leftovers of a killed process are overwritten.
+ * Writes an image to a file that appears completely or not at all: first under a temporary name, then renamed
+ * over the previous file. Creates missing directories. A failure leaves nothing behind; leftovers of a killed
+ * process are overwritten.
  *
  * @throws DiskError, with the code `DISK_FULL` if there is no space.
  */

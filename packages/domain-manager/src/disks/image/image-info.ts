@@ -11,8 +11,8 @@ export interface ImageInfo {
 export const imageHeadLength = 512;
 
 /**
- * Signatures of formats that are recognized only to refuse them: a guest that got one as raw would
- * not boot.
+ * Signatures of formats that are recognized only to refuse them: a guest that received one as raw would not
+ * boot.
  */
 const refusedFormats: readonly (readonly [string, string])[] = [
   ["vmdk", "KDMV"],

@@ -47,7 +47,7 @@ export function alternateName(name: string): Uint8Array {
 
 export const continuationLength = 28;
 
-/** Says where the fields continue that have no room in the record. */
+/** Says where the fields continue that do not fit in the record. */
 export function continuation(sector: number, offset: number, length: number): Uint8Array {
   return entry(
     "CE",

@@ -110,7 +110,7 @@ export const domainProcedures = {
       cpuTime: "u64", // ns
     },
   },
-  /** `stateReason` tells the name of the reason. */
+  /** `stateReason` gives the name of the reason. */
   domainGetState: {
     number: 212,
     args: {

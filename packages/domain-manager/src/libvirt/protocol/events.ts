@@ -5,7 +5,7 @@ import type { ReceivedFields } from "./notation.ts";
  * the message after the registration number.
  */
 export const events = {
-  /** `lifecycleDetail` tells the name of the detail. */
+  /** `lifecycleDetail` gives the name of the detail. */
   lifecycle: {
     id: 0,
     message: 318,

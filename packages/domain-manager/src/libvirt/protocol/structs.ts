@@ -1,6 +1,6 @@
 /**
- * The structures that more than one procedure uses, one line a field, in the order of the wire.
- * See `notation.ts` for what the words mean.
+ * The structures that more than one procedure uses, one field per line, in wire order. See `notation.ts` for
+ * what the words mean.
  */
 export const structs = {
   /** A domain; `id` is -1 while it is not running. */

@@ -65,7 +65,7 @@ export class RpcStream implements AsyncIterable<Buffer>, AsyncDisposable {
     if (this.#error) throw this.#error;
   }
 
-  /** Ends the stream at once; what is still on its way is dropped. Does nothing after the end. */
+  /** Ends the stream at once; data still in transit is dropped. Does nothing after the end. */
   abort(): void {
     if (this.#finished || this.#error) return;
     try {

@@ -36,7 +36,7 @@ export function endAttempt(
   return { ...attempt, failed: true, failureReason, endTimestamp: outcome.now };
 }
 
-/** What libvirt says, in words that tell what to do. */
+/** What libvirt says, in words that say what to do. */
 function explain(reason: string): string {
   if (reason.includes("canceled by client")) return "the migration was aborted";
   const words = reason.split(/\s+/).join(" ");

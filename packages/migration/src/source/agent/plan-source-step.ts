@@ -29,7 +29,7 @@ export type SourceStep =
       };
       /** The VMI as the launcher gets it, with image files for its claims. */
       readonly vmi: VirtualMachineInstance;
-      /** Whether passt must be told to release its connections. */
+      /** Whether passt must be asked to release its connections. */
       readonly passtRepair: boolean;
       readonly events: readonly PlannedEvent[];
     };
@@ -43,8 +43,8 @@ export interface SourceFacts {
 }
 
 /**
- * What the node agent of the source does next about the migration that a VMI's status tells of. A
- * migration that runs is not started again, and one that is being aborted is not aborted again.
+ * What the node agent of the source does next about the migration in a VMI's status. A migration that runs is
+ * not started again, and one that is being aborted is not aborted again.
  *
  * @throws MigrationError if the VMI or its options are not shaped as they must be.
  */

@@ -46,8 +46,8 @@ export interface TargetFacts {
 }
 
 /**
- * What the node agent of the target does next about the migration that a VMI's status tells of. The VMI
- * that comes with it has what is known about an abort and of a copy that never ran.
+ * What the node agent of the target does next about the migration in a VMI's status. The VMI that comes with
+ * it contains what is known about an abort and about a copy that never ran.
  *
  * @throws MigrationError if the VMI is not shaped like one.
  */

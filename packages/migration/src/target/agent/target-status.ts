@@ -130,7 +130,7 @@ function arrived(
   };
 }
 
-/** Tells the source where to send, and which CPUs the guest gets. */
+/** Publishes for the source where to send, and which CPUs the guest gets. */
 function withListener(
   vmi: VirtualMachineInstance,
   state: VirtualMachineInstanceMigrationState,

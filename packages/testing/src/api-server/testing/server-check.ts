@@ -11,7 +11,7 @@ import {
 } from "@virtkit/kube";
 import type { AnyObject } from "../kind.ts";
 
-/** What a check has to work with. */
+/** What a check works with. */
 export interface CheckContext {
   readonly client: KubeClient;
   /** A namespace that only this check uses. */

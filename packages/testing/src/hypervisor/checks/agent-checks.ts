@@ -11,10 +11,10 @@ import {
   untilAgent,
 } from "./guest-check.ts";
 
-/** What the guest's agent answers, and what is read of a guest. */
+/** What the guest's agent answers, and what is read about a guest. */
 export const agentChecks: readonly GuestCheck[] = [
   {
-    name: "nobody answers before the agent is connected; then it does, and runs programs",
+    name: "nothing answers before the agent connects; then it answers, and runs programs",
     async check(context) {
       const { guest, until } = context;
       await using told = new ToldEvents(guest);
@@ -54,7 +54,7 @@ export const agentChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "of a guest that is not there nothing is asked, and nothing needs to be ended",
+    name: "a guest that does not exist is not queried, and does not need to be ended",
     async check({ guest, request }) {
       await guest.shutdown(patience);
       await guest.kill(patience);
@@ -113,7 +113,7 @@ export const agentChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a guest stands still while its memory is dumped, and goes on",
+    name: "a guest is paused while its memory is dumped, and then continues",
     async check(context) {
       const { guest, until, dumpPath } = context;
       await start(context);

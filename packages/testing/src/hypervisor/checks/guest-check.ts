@@ -89,7 +89,7 @@ export async function refused(call: Promise<unknown>, code: DomainManagerErrorCo
   assert.deepEqual([name, found], ["DomainManagerError", code], String(error));
 }
 
-/** What a guest tells, collected in short: `Running Unknown`, `stage ready done`, `incident IOerror`. */
+/** What a guest reports, in short form: `Running Unknown`, `stage ready done`, `incident IOerror`. */
 export class ToldEvents implements AsyncDisposable {
   readonly lines: string[] = [];
   readonly #stop = new AbortController();

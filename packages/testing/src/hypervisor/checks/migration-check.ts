@@ -36,7 +36,7 @@ export interface MigrationCheckContext {
   readonly begin: (migration: MigrationIdentity, options: MigrationCheckOptions) => Promise<void>;
   /** Lets the guest write 32 MiB of its memory again and again, or no more. */
   readonly dirty: (isOn: boolean) => Promise<void>;
-  /** Has the guest paused as by its user, or go on, wherever it is. */
+  /** Pauses the guest as its user would, or lets it continue, wherever it is. */
   readonly pause: (isPaused: boolean) => Promise<void>;
   /** Breaks the connections that carry memory; new ones can be made. */
   readonly breakStream: () => Promise<void>;

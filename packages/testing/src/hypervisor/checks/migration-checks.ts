@@ -12,7 +12,7 @@ import {
 /** What every pair of launchers that move a guest must do, simulated or real. */
 export const migrationChecks: readonly MigrationCheck[] = [
   {
-    name: "a guest moves: the source ends, the target runs, and each step is told in order",
+    name: "a guest moves: the source ends, the target runs, and each step is reported in order",
     async check(context) {
       const move = new CheckedMigration(context);
       await move.begin();
@@ -35,7 +35,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
-    name: "the source tells how far its copy is",
+    name: "the source reports how far its copy is",
     async check(context) {
       const move = new CheckedMigration(context);
       await move.begin({ bandwidth: "48Mi" });
@@ -43,7 +43,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
       assertEnds(ends, ["moved", "ended"], ["runs", "runs"]);
       const told = reports.flatMap(({ progress }) => (progress ? [progress] : []));
       const sent = told.map(({ transferred }) => transferred);
-      assert.ok(sent.length > 1, "it was told once at most");
+      assert.ok(sent.length > 1, "it was reported at most once");
       assert.deepEqual(
         sent,
         sent.toSorted((one, other) => one - other),
@@ -68,7 +68,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
-    name: "a migration that is cancelled stays: decided at once, the target ends, the grant goes back",
+    name: "a cancelled migration leaves the guest where it is: decided at once, the target ends, the grant goes back",
     async check(context) {
       const { source } = context;
       const move = new CheckedMigration(context);
@@ -102,7 +102,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
-    name: "a guest that writes faster than its memory is sent is given up, unharmed",
+    name: "a guest that writes faster than its memory is sent stays where it is, unharmed",
     async check(context) {
       await context.dirty(true);
       try {
@@ -112,7 +112,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
         assertEnds(ends, ["stayed", "runs"], ["ended", "ended"]);
         assert.match(ends[0].why ?? "", /has not decreased/);
         const rounds = reports.map(({ progress }) => progress?.iteration ?? 0);
-        assert.ok(Math.max(...rounds) > 2, "it was given up before its rounds could tell");
+        assert.ok(Math.max(...rounds) > 2, "it was given up before its rounds could show it");
         await move.assertOn("source");
       } finally {
         await context.dirty(false);
@@ -147,7 +147,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
-    name: "the answer to finish is lost: the source goes on, and the target never ran",
+    name: "the reply to finish is lost: the source continues, and the target has never run",
     async check(context) {
       const move = new CheckedMigration(context);
       context.loseReply("finish");
@@ -160,7 +160,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
-    name: "the answer to a release is lost: the grant tells it, and the guest has moved",
+    name: "the reply to a release is lost: the grant shows the release, and the guest has moved",
     async check(context) {
       const move = new CheckedMigration(context);
       context.loseReply("release");
@@ -170,7 +170,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
-    name: "post-copy: committed before the switch, and whole at the target in the end",
+    name: "post-copy: committed before the switch, and complete at the target in the end",
     async check(context) {
       const { source } = context;
       const move = new CheckedMigration(context);
@@ -215,7 +215,7 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
-    name: "post-copy that breaks waits, with nothing destroyed and no way back, and is recovered once it can be",
+    name: "a broken post-copy waits, with nothing destroyed and no way back, and is recovered once that is possible",
     async check(context) {
       const { source, target, until } = context;
       const move = new CheckedMigration(context);

@@ -12,10 +12,10 @@ import {
   untilState,
 } from "./guest-check.ts";
 
-/** What the verbs do to a guest, and what is told of it. */
+/** What the verbs do to a guest, and what is reported about it. */
 export const powerChecks: readonly GuestCheck[] = [
   {
-    name: "a guest is paused and goes on, and doing so twice changes nothing",
+    name: "a guest is paused and unpaused, and doing either twice changes nothing",
     async check(context) {
       const { guest, request } = context;
       await start(context);
@@ -30,7 +30,7 @@ export const powerChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a paused guest stays paused over a sync, and goes on only with a good proof",
+    name: "a paused guest stays paused across a sync, and continues only with a valid proof",
     async check(context) {
       const { guest, request } = context;
       await start(context);
@@ -42,7 +42,7 @@ export const powerChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a guest that is asked to shut down ends, and says so last",
+    name: "a guest that is asked to shut down ends, and its last event says so",
     async check(context) {
       const { guest, until } = context;
       await startWithAgent(context);
@@ -80,7 +80,7 @@ export const powerChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a guest whose QEMU ends has crashed, and that is told",
+    name: "a guest whose QEMU ends has crashed, and that is reported",
     async check(context) {
       const { guest, until, endFromOutside } = context;
       await start(context);
@@ -92,7 +92,7 @@ export const powerChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a paused guest that somebody else destroys has ended, and that is told",
+    name: "a paused guest that somebody else destroys has ended, and that is reported",
     async check(context) {
       const { guest, until, endFromOutside } = context;
       await start(context);
@@ -105,7 +105,7 @@ export const powerChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "events begin with the status and tell each change in order",
+    name: "events begin with the status and report each change in order",
     async check(context) {
       const { guest, request, until } = context;
       await using told = new ToldEvents(guest);
@@ -139,11 +139,11 @@ export const powerChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a reset boots the guest anew: its agent goes and comes back, and no stage is told again",
+    name: "a reset reboots the guest: its agent goes and comes back, and no stage is reported again",
     check: async (context) => await bootsAnew(context, "reset"),
   },
   {
-    name: "a guest that is asked to reboot boots anew in the same way",
+    name: "a guest that is asked to reboot does so in the same way",
     check: async (context) => await bootsAnew(context, "softReboot"),
   },
 ];

@@ -28,7 +28,7 @@ export const runChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a sync without a good proof is refused, and starts nothing",
+    name: "a sync without a valid proof is refused, and starts nothing",
     async check(context) {
       const { guest, request } = context;
       const none = { ...request(), mayRun: {} as MayRun };
@@ -40,7 +40,7 @@ export const runChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a proof that is older than one that was seen is refused",
+    name: "a proof that is older than one seen before is refused",
     async check({ guest, request }) {
       await guest.syncVmi(request({ grant: { epoch: 2 } }), patience);
       await guest.pause(patience);
@@ -58,7 +58,7 @@ export const runChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a guest that is to start paused waits, over a sync too, until it is unpaused",
+    name: "a guest that starts paused stays paused, even across a sync, until it is unpaused",
     async check(context) {
       const { guest, request } = context;
       const paused = request({ spec: { startStrategy: "Paused" } });
@@ -80,7 +80,7 @@ export const runChecks: readonly GuestCheck[] = [
     },
   },
   {
-    name: "a guest is deleted only once it has ended, and then nothing here runs it again",
+    name: "a guest is deleted only once it has ended, and nothing here runs it again afterwards",
     async check(context) {
       const { guest } = context;
       await start(context);

@@ -13,14 +13,17 @@ import { launcherFailure } from "./launcher-failure.ts";
 /** Milliseconds that a node agent may take. */
 const patience = 30_000;
 
-/** The run grant as a launcher has it: it says what it wants to be known, and waits for what its node agent tells. */
+/**
+ * The run grant as a launcher sees it: it reports what must be recorded, and waits for what its node agent
+ * passes on.
+ */
 export class AgentNotes {
   readonly holder: Holder;
   readonly #wish: (wish: Pick<MigrationReport, "decision" | "asksGrant" | "claims">) => void;
   readonly #clock: Clock;
   readonly #grants = new Set<(grant: ReadGrant) => void>();
   readonly #claims = new Set<(mayRun: MayRun) => void>();
-  /** What the agent has told of the other side's end. It stays true. */
+  /** The agent's proofs of the other side's end. They stay true. */
   proofs: readonly ProofOfEnd[] = [];
 
   constructor(
@@ -33,16 +36,16 @@ export class AgentNotes {
     this.#clock = clock;
   }
 
-  /** Only what the agent tells from now on is a live read. */
+  /** Only what the agent reports from now on is a live read. */
   async read(): Promise<ReadGrant> {
     this.#wish({ asksGrant: true });
-    return await this.#heard(this.#grants, "tell the run grant", () => true);
+    return await this.#heard(this.#grants, "report the run grant", () => true);
   }
 
   /** Resolves with the grant once it shows that nothing more is to be swapped. */
   async makeKnown(decision: Decision): Promise<ReadGrant> {
     this.#wish({ decision: decision.outcome });
-    return await this.#heard(this.#grants, `make known that it is ${decision.outcome}`, (grant) => {
+    return await this.#heard(this.#grants, `confirm that it is ${decision.outcome}`, (grant) => {
       const verdict = decide(grant, { kind: "decided", decision });
       return "refused" in verdict ? grant.state !== "Invalid" : verdict.grant === grant;
     });

@@ -35,7 +35,7 @@ export interface CopyMoment {
   readonly mode: "PreCopy" | "Paused";
 }
 
-/** The rules of the migration's supervisor: what is noise, and how many iterations tell something. */
+/** The rules of the migration's supervisor: what is noise, and how many iterations are significant. */
 const margin = 0.04;
 const stillMs = 5_000;
 const iterationsToTell = 3;

@@ -49,12 +49,12 @@ export function advanceCopy(before: CopyFigures, rates: CopyRates, ms: number): 
   return copy;
 }
 
-/** Milliseconds for which the guest would stand still if it were stopped now. */
+/** Milliseconds for which the guest would be paused if it were stopped now. */
 export function downtimeOf({ remaining, dirtied }: CopyFigures, bandwidth: number): number {
   return bandwidth > 0 ? ((remaining + dirtied) / bandwidth) * 1000 : Number.POSITIVE_INFINITY;
 }
 
-/** The guest stands still: what is left is sent, and nothing is written any more. */
+/** The guest is paused: the rest is sent, and nothing is written any more. */
 export function drainCopy(copy: CopyFigures, bandwidth: number, ms: number): CopyFigures {
   const left = copy.remaining + copy.dirtied;
   const sent = Math.min(left, (bandwidth * ms) / 1000);

@@ -44,7 +44,7 @@ export interface MigrationWiresOptions {
   readonly isCut?: (one: string, other: string) => boolean;
 }
 
-/** Milliseconds for which a launcher waits for an answer of the other one. */
+/** Milliseconds for which a launcher waits for a reply from the other one. */
 const patience = 10_000;
 const way = 1;
 

@@ -130,7 +130,7 @@ test("the checks catch a planted launcher whose source does not end", async () =
   await expect(work).rejects.toThrow("paused");
 });
 
-test("the guest stands still no longer than allowed, and its time continues where it was", async () => {
+test("the guest is paused no longer than allowed, and its time continues where it was", async () => {
   const given = await twoSides({ dirty: { bytesPerSecond: 20 * mebibyte }, agent: 90_000 });
   const { clock, source, target } = given;
   const standing: number[] = [];
@@ -196,7 +196,7 @@ test("nodes partitioned in the middle of a copy give up, and the target ends as 
   expect(ends(await inTime(clock, following))).toEqual(stayed);
 });
 
-test("a guest with broken post-copy stands still, and nothing more happens in it", async () => {
+test("a guest with a broken post-copy is stopped, and nothing more happens in it", async () => {
   const given = await twoSides({ agent: 90_000 });
   const { clock, wires, source, target } = given;
   const move = new CheckedMigration(given.check);

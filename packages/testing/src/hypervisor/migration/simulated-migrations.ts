@@ -35,7 +35,7 @@ interface Part {
   readonly over: AbortController;
 }
 
-/** Milliseconds from what is told until those who follow it hear it. */
+/** Milliseconds from a report until its followers receive it. */
 const moment = 20;
 
 type FollowOptions = Parameters<MigrationVerbs["followMigration"]>[1];
@@ -50,7 +50,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
   #part: Part | undefined;
   /** Migrations that were aborted before they began. */
   readonly #never = new Set<string>();
-  /** Those who follow a migration and have heard all that was told. */
+  /** The followers of a migration that have received every report. */
   readonly #listeners = new Set<() => void>();
   #waking = false;
 
@@ -99,7 +99,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     return part.report;
   }
 
-  /** Resolves soon after something was told; rejects with the reason of the signal. */
+  /** Resolves soon after something was reported; rejects with the reason of the signal. */
   async #nextNews(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
@@ -116,7 +116,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     });
   }
 
-  /** What is told within a moment is heard at once. */
+  /** Reports within a moment are received together. */
   #wake(): void {
     if (this.#waking || this.#listeners.size === 0) return;
     this.#waking = true;
@@ -207,7 +207,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
     this.#assertVmi(migration.vmiUID, "migration.vmiUID");
     const before = this.#part;
     if (before && before.report.settled === undefined) {
-      const text = `the migration ${before.report.migrationUID} is under way; wait for its end`;
+      const text = `the migration ${before.report.migrationUID} is in progress; wait until it has ended`;
       throw launcherFailure("LAUNCHER_BUSY", text, "migration.migrationUID");
     }
     before?.over.abort();
@@ -222,7 +222,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
   #assertVmi(uid: string | undefined, path: string): void {
     const { vmiUid } = this.#options.guest.identity;
     if (uid === vmiUid) return;
-    const text = `${path}: found ${uid ?? "nothing"}, and this launcher is for ${vmiUid}`;
+    const text = `${path}: found ${uid ?? "nothing"}, but this launcher is for ${vmiUid}`;
     throw launcherFailure("LAUNCHER_ARGUMENT", text, path);
   }
 
@@ -236,7 +236,7 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
 
   #need(migrationUID: string): Part {
     if (this.#part?.report.migrationUID === migrationUID) return this.#part;
-    const text = `migrationUID: this launcher takes part in no migration ${JSON.stringify(migrationUID)}`;
+    const text = `migrationUID: this launcher does not take part in the migration ${JSON.stringify(migrationUID)}`;
     throw launcherFailure("LAUNCHER_ARGUMENT", text, "migrationUID");
   }
 

@@ -38,7 +38,7 @@ const defaultMemory = 256 * 2 ** 20;
 
 type Mode = "PreCopy" | "Paused" | "PostCopy";
 
-/** The source of one migration: five phases, a decision, and a guest that goes on or ends by it. */
+/** The source of one migration: five phases, a decision, and a guest that continues or ends accordingly. */
 export class SimulatedSource implements WiredSource {
   readonly node: string;
   readonly #parts: SourceParts;
@@ -72,7 +72,7 @@ export class SimulatedSource implements WiredSource {
     return this.#record;
   }
 
-  /** Decides that the source goes on. Throws if it is too late. */
+  /** Decides that the source continues. Throws if it is too late. */
   abort(reason: string): void {
     this.#decide({ outcome: "aborted", ...this.#named, sourceRuns: false });
     this.#aborted ??= migrationFailure(
@@ -122,7 +122,7 @@ export class SimulatedSource implements WiredSource {
     const { migration } = request;
     tell({ step: "begin.before" });
     if (!guest.domain.isActive) throw failed("source/begin", "the guest does not run");
-    // Callers are answered before the phases go on.
+    // Callers get their replies before the phases continue.
     await sleep(clock, 1);
     tell({ step: "begin.after" });
     tell({ step: "prepare.before" });
@@ -196,7 +196,7 @@ export class SimulatedSource implements WiredSource {
     }
   }
 
-  /** The guest stands still while the rest is sent. */
+  /** The guest is paused while the rest is sent. */
   async #switchOver(breaks: number): Promise<GuestMemory> {
     const { guest, clock } = this.#parts;
     this.#stop();
@@ -334,7 +334,7 @@ export class SimulatedSource implements WiredSource {
     tell({ settled });
   }
 
-  /** Resumes a source that stands still because of this migration, and only that. */
+  /** Resumes a source that is paused because of this migration, and no other. */
   #goOn(): "runs" | "paused" | "ended" {
     const { guest, notes } = this.#parts;
     const { domain } = guest;

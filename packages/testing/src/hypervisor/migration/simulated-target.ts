@@ -20,7 +20,7 @@ export interface TargetParts {
   readonly over: AbortSignal;
 }
 
-/** Milliseconds between two looks of a target that has not heard. */
+/** Milliseconds between two queries of a target that has not heard the decision. */
 const interval = 5_000;
 
 /** The target of one migration: its copy stays paused until a release. */
@@ -177,7 +177,7 @@ export class SimulatedTarget implements WiredTarget {
     }
   }
 
-  /** Looks for a decision that nobody has told. */
+  /** Looks for a decision that was not delivered. */
   async #find(): Promise<void> {
     const { wires, node, request, notes } = this.#parts;
     const { migration } = request;
@@ -230,7 +230,7 @@ export class SimulatedTarget implements WiredTarget {
   #assertOpen(migration: MigrationIdentity): void {
     assertSameMigration(this.#parts.request.migration, migration);
     if (this.#heard === undefined) return;
-    const message = `the migration was ${this.#heard} before; nothing was changed`;
+    const message = `the migration was already ${this.#heard}; nothing was changed`;
     throw migrationFailure("MIGRATION_REFUSED", message, "first-decision");
   }
 }

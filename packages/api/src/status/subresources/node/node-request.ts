@@ -16,7 +16,7 @@ export interface UnroutedRequest {
   readonly message: string;
 }
 
-/** No namespace and name of Kubernetes is longer, and neither is any path of ours. */
+/** No namespace and name of Kubernetes is longer, and neither is any of our paths. */
 const maxTarget = 2048;
 const segment = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 

@@ -55,7 +55,7 @@ export async function planSubresource(
     default:
       return isNodeSubresource(route.subresource)
         ? planNodeVerb(route.subresource, request, context)
-        : internalError(`nobody answers ${JSON.stringify(route.subresource)}`);
+        : internalError(`no server implements ${JSON.stringify(route.subresource)}`);
   }
 }
 
