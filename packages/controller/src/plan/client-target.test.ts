@@ -15,6 +15,7 @@ function recordingClient(): PlanClient & { calls: unknown[][] } {
     calls,
     create: record("create"),
     delete: record("delete"),
+    get: record("get"),
     patch: record("patch"),
     request: record("request"),
   };
@@ -25,7 +26,7 @@ const object = { namespace: "ns", name: "a" };
 
 test("deletes by UID, so that a later object of the same name survives", async () => {
   const client = recordingClient();
-  await clientTarget(client, { subresources }).write({
+  await clientTarget(client, { names: names() }).write({
     kind: "delete",
     resource: podResource,
     object,
@@ -36,7 +37,7 @@ test("deletes by UID, so that a later object of the same name survives", async (
 
 test("sends calls to the subresources of the VMI", async () => {
   const client = recordingClient();
-  await clientTarget(client, { subresources }).write({
+  await clientTarget(client, { names: names() }).write({
     kind: "call",
     resource: vmiResource(names()),
     object: { namespace: "ns", name: "a/b" },
@@ -49,7 +50,7 @@ test("sends calls to the subresources of the VMI", async () => {
 
 test("sends creates and patches to their subresource", async () => {
   const client = recordingClient();
-  const target = clientTarget(client, { subresources });
+  const target = clientTarget(client, { names: names() });
   await target.write({ kind: "create", resource: podResource, object: { metadata: object } });
   const operations = [{ op: "remove", path: "/x" }] as const;
   await target.write({

@@ -1,25 +1,32 @@
-import { apiVersionOf, type KubeClient, type KubeObject } from "@virtkit/kube";
+import type { Names } from "@virtkit/api/names";
+import {
+  apiVersionOf,
+  isNotFound,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  type RequestOptions,
+} from "@virtkit/kube";
 import type { PlanTarget } from "./carry-out.ts";
+import { type GuestInPod, whyPodStays } from "./guest-in-pod.ts";
 import type { PlannedWrite } from "./plan.ts";
+import { vmiResource } from "./resources.ts";
 
 /** The methods of a client that {@link clientTarget} needs. */
-export type PlanClient = Pick<KubeClient, "create" | "delete" | "patch" | "request">;
+export type PlanClient = Pick<KubeClient, "create" | "delete" | "get" | "patch" | "request">;
 
 /** Options of {@link clientTarget}. */
 export interface ClientTargetOptions {
-  /** The API group of the subresources that a `call` goes to, as `names().groups.subresources`. */
-  readonly subresources: string;
+  readonly names: Names;
 }
 
 /** Carries out plans on an API server. */
-export function clientTarget(
-  client: PlanClient,
-  { subresources }: ClientTargetOptions,
-): PlanTarget {
+export function clientTarget(client: PlanClient, { names }: ClientTargetOptions): PlanTarget {
   return {
     write: async (write, { signal } = {}): Promise<KubeObject | undefined> => {
       switch (write.kind) {
         case "create":
+          if (write.guest) await requireGuest(client, write.guest, { names, signal });
           return client.create(write.resource, write.object, {
             subresource: write.subresource,
             signal,
@@ -41,7 +48,7 @@ export function clientTarget(
         case "call":
           await client.request({
             method: "PUT",
-            path: subresourcePath(write, subresources),
+            path: subresourcePath(write, names.groups.subresources),
             body: write.body,
             signal,
           });
@@ -49,6 +56,22 @@ export function clientTarget(
       }
     },
   };
+}
+
+/** Fails as a precondition of the API server does. */
+async function requireGuest(
+  client: PlanClient,
+  guest: GuestInPod,
+  { names, signal }: ClientTargetOptions & RequestOptions,
+): Promise<void> {
+  const vmi = await client
+    .get(vmiResource(names), guest.vmi, { signal })
+    .catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  const reason = whyPodStays(vmi, guest, names);
+  if (reason === undefined) return;
+  throw new KubeError("KUBE_STATUS", reason, { status: 409, reason: "Conflict" });
 }
 
 function subresourcePath(

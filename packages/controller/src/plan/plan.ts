@@ -1,4 +1,5 @@
 import type { JsonPatchOperation, KubeObject, ObjectName, Resource } from "@virtkit/kube";
+import type { GuestInPod } from "./guest-in-pod.ts";
 
 /** One write to the API server, as a value. */
 export type PlannedWrite =
@@ -8,6 +9,8 @@ export type PlannedWrite =
       readonly object: KubeObject;
       /** For example `eviction`; the object then names its parent. */
       readonly subresource?: string;
+      /** Refused unless this guest is there and stays there, by a live read right before. */
+      readonly guest?: GuestInPod;
     }
   | {
       readonly kind: "patch";

@@ -105,7 +105,7 @@ export function createControllers(options: ControllersOptions): Controllers {
   /** The reconcilers, with a client that writes only while this process leads. */
   const assemble = (leading: KubeClient, recorder: EventRecorder): readonly Controller[] => {
     const record = planRecorder(recorder, names);
-    const target = clientTarget(leading, { subresources: names.groups.subresources });
+    const target = clientTarget(leading, { names });
     return parts.map(({ name, make }) => {
       const unseen = new UnseenWrites({ cacheOf: (resource) => feeds.find(resource), clock });
       const runner = (object: ObjectName): PlanRunner & { readonly behindFor: number } => {

@@ -1,4 +1,5 @@
 import { clusterConfig } from "@virtkit/api/config";
+import { encodeGrant, type Grant, grantAnnotation, type Holder } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
 import type { KubeObject } from "@virtkit/kube";
 import { expect, test } from "vitest";
@@ -46,6 +47,20 @@ async function outdated(
   });
   world.start((signal) => controllers.run({ signal }));
   return Object.assign(world, { user });
+}
+
+/** The launcher Pod of a VMI. */
+function launcherOf({ name, uid }: KubeObject["metadata"]): KubeObject {
+  const owner = { apiVersion: "kubevirt.io/v1", kind: vmis.kind, name, uid, controller: true };
+  return {
+    metadata: {
+      namespace,
+      name: `virt-launcher-${name}`,
+      labels: { [names().labels.app]: "virt-launcher", [names().labels.createdBy]: uid ?? "" },
+      ownerReferences: [owner],
+    },
+    spec: { nodeName: "node-1", containers: [{ name: "compute", image: "launcher:0" }] },
+  } as unknown as KubeObject;
 }
 
 test("outdated launchers get migrations, as many at once as the cluster allows", async () => {
@@ -105,17 +120,7 @@ test("if only evictions are allowed, they come in batches at the configured inte
     }
   });
   for (const vmi of (await user.list(vmis)).items) {
-    const { name, uid } = vmi.metadata;
-    const owner = { apiVersion: "kubevirt.io/v1", kind: vmis.kind, name, uid, controller: true };
-    await user.create(podResource, {
-      metadata: {
-        namespace,
-        name: `virt-launcher-${name}`,
-        labels: { [names().labels.app]: "virt-launcher", [names().labels.createdBy]: uid ?? "" },
-        ownerReferences: [owner],
-      },
-      spec: { nodeName: "node-1", containers: [{ name: "compute", image: "launcher:0" }] },
-    } as never);
+    await user.create(podResource, launcherOf(vmi.metadata));
   }
   await cluster.clock.pass(900_000);
   const [first = 0] = at;
@@ -123,4 +128,33 @@ test("if only evictions are allowed, they come in batches at the configured inte
   expect(minutes.slice(0, 2)).toEqual([0, 0]);
   // The next look after the interval is at most 30 s later.
   expect(minutes.slice(2, 4).every((minute) => minute >= 2 && minute <= 3)).toBe(true);
+});
+
+test("a Pod is evicted for an update only while its guest is in it, and not during a handover", async () => {
+  await using world = await outdated({ workloadUpdateMethods: ["Evict"] }, 2);
+  const { user, cluster } = world;
+  const holderOf = (podUID: string): Holder => ({
+    ...{ podUID, containerID: `containerd://${podUID}`, node: "node-1", machineID: "m" },
+    ...{ bootID: "b", nonce: podUID },
+  });
+  for (const { metadata } of (await user.list(vmis)).items) {
+    const { name = "", uid = "" } = metadata;
+    const pod = await user.create(podResource, launcherOf(metadata));
+    const holder = holderOf(pod.metadata.uid ?? "");
+    const claimed = { vmiUID: uid, epoch: 1, seq: 3, holder };
+    // The VMI's status does not show the handover yet.
+    const moving = { target: holderOf("other"), migrationUID: "m" };
+    const grant: Grant =
+      name === "vm-0"
+        ? { state: "HandingOver", ...claimed, ...moving }
+        : { state: "Claimed", ...claimed };
+    const annotations = { [names().own(grantAnnotation)]: encodeGrant(grant) };
+    const body = { metadata: { annotations } };
+    await user.patch(vmis, { namespace, name }, { type: "merge", body });
+  }
+  await cluster.clock.pass(300_000);
+  const left = (await user.list(podResource, { namespace })).items
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.name);
+  expect(left).toEqual(["virt-launcher-vm-0"]);
 });

@@ -44,7 +44,7 @@ const steps: readonly Step[] = [
  * @example
  * ```ts
  * const decide = (outcomes) => planVm({ vm }, clusterConfig(), Date.now(), outcomes);
- * await carryOut(decide, clientTarget(client, { subresources: names().groups.subresources }));
+ * await carryOut(decide, clientTarget(client, { names: names() }));
  * ```
  */
 export function planVm(

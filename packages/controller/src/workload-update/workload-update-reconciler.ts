@@ -58,8 +58,16 @@ export function workloadUpdateReconciler(
     if (view === "absent") return {};
     const config = options.config();
     const now = wall().getTime();
+    const drawn: number[] = [];
     const decide = (outcomes: Parameters<typeof planWorkloadUpdate>[3]): WorkloadPlan => {
-      const plan = planWorkloadUpdate(view, config, now, outcomes, random && { random });
+      // A plan that is made again must have the same writes up to the refused one.
+      let draws = 0;
+      const again = (): number => {
+        const number = drawn[draws] ?? random?.() ?? 0;
+        drawn[draws++] = number;
+        return number;
+      };
+      const plan = planWorkloadUpdate(view, config, now, outcomes, random && { random: again });
       // Counted from the attempt: a batch that failed in part is not tried again at once.
       if (plan.evictedAt !== undefined) lastEviction = plan.evictedAt;
       return plan;

@@ -73,6 +73,7 @@ export class WorkloadWrites {
       return;
     }
     const { name, namespace } = nameOf(pod);
+    const podUID = uidOf(pod);
     const refusal = this.#draft.write({
       kind: "create",
       resource: podResource,
@@ -81,7 +82,9 @@ export class WorkloadWrites {
         apiVersion: "policy/v1",
         kind: "Eviction",
         metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
-      },
+        deleteOptions: { preconditions: { uid: podUID } },
+      } as KubeObject,
+      guest: { vmi: nameOf(vmi), uid: uidOf(vmi), podUID },
     });
     if (refusal && refusal.reason !== "NotFound") {
       this.error ??= apiError(refusal);

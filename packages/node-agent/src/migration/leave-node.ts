@@ -159,8 +159,11 @@ async function carryOut(
   }
 }
 
-function clientOf({ client, record }: MigrationScene["hold"]): GuestClient {
-  if (client) return client;
+function clientOf(hold: MigrationScene["hold"]): GuestClient {
+  return hold.client ?? noAnswer(hold);
+}
+
+function noAnswer({ record }: MigrationScene["hold"]): never {
   const message = `the launcher of Pod ${record.podUid} does not answer`;
   throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
 }
@@ -210,14 +213,16 @@ async function begin(
   }
 }
 
-/** If it is too late the guest moves, which its launcher reports. */
+/**
+ * If it is too late the guest moves, which its launcher reports. Without a connection to the launcher nothing is
+ * cancelled, and the grant must not say that it is.
+ */
 async function cancel(
   { migrationUID, reason }: { readonly migrationUID: string; readonly reason: string },
   { hold, context }: MigrationScene,
 ): Promise<void> {
   const { effects, signal } = context;
-  const client = movingClient(hold.client);
-  if (!client) return;
+  const client = movingClient(hold.client) ?? noAnswer(hold);
   try {
     await effects("cancel the migration", () =>
       client.cancelMigration({ migrationUID, reason }, { signal }),

@@ -142,7 +142,7 @@ export class ControllerProcess {
   /** Where the plan of one pass goes. */
   #runner(pass: string): Pick<Parameters<typeof vmiReconciler>[0], "record" | "target"> {
     const { client, store } = this.#options;
-    const target = clientTarget(client, { subresources: names.groups.subresources });
+    const target = clientTarget(client, { names });
     const own: OwnWrite[] = [];
     this.#unseen.set(pass, own);
     return {

@@ -153,4 +153,20 @@ export const deleteChecks: readonly ServerCheck[] = [
       await refused(client.get(pods, metadata), 404, "NotFound");
     },
   },
+  {
+    name: "an eviction by UID leaves a later Pod of the same name",
+    async check(context) {
+      const { client, namespace } = context;
+      const { metadata: created } = await client.create(pods, idlePod(context, "p"));
+      const metadata = { namespace, name: "p" };
+      const evict = (uid: string | undefined) => {
+        const deleteOptions = { preconditions: { uid } };
+        const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata, deleteOptions };
+        return client.create(pods, eviction, { subresource: "eviction" });
+      };
+      await refused(evict("another"), 409, "Conflict");
+      await evict(created.uid);
+      await refused(client.get(pods, metadata), 404, "NotFound");
+    },
+  },
 ];
