@@ -67,6 +67,7 @@ let ended = Promise.resolve();
 function start() {
   const started = createNodeAgent({
     ...{ client: server.client("agent"), nodeName, stateDirectory, identity },
+    runDirectory: stateDirectory,
     host: /** @type {never} */ ({
       find: (/** @type {{ containerID: string }} */ { containerID }) =>
         found(containerID.slice("containerd://".length)),

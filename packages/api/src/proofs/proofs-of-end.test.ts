@@ -66,3 +66,11 @@ test("a Pod proves the end of its launcher's containers, and no others; its phas
   expect(launcherContainers(pod)).toEqual(["c2", "c1"]);
   expect(proofsFromPod({ status: { phase: "Failed" } })).toEqual([]);
 });
+
+test("an end that names no container proves nothing: the status names the one that runs now", () => {
+  const nameless = { terminated: { reason: "Error", exitCode: 1 } };
+  for (const states of [{ lastState: nameless, state: { running: {} } }, { state: nameless }]) {
+    const status = { name: "compute", containerID: "c2", ...states };
+    expect(proofsFromPod({ status: { containerStatuses: [status] } })).toEqual([]);
+  }
+});

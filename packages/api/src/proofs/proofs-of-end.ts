@@ -5,7 +5,8 @@ import { fencedBootOf, isFence } from "./fence-taint.ts";
 
 /**
  * What the kubelet's report on a Pod proves: that containers of its launcher have ended. The Pod's phase proves
- * nothing, since garbage collection also writes it.
+ * nothing, since garbage collection also writes it, and neither does an end that names no container: the status may be
+ * that of another one.
  */
 export function proofsFromPod(pod: unknown): readonly ProofOfEnd[] {
   return launcherStatuses(pod).flatMap((status) =>
@@ -14,7 +15,7 @@ export function proofsFromPod(pod: unknown): readonly ProofOfEnd[] {
       .map(
         (terminated): ProofOfEnd => ({
           kind: "containerTerminated",
-          containerID: text(at(terminated, "containerID")) || text(at(status, "containerID")),
+          containerID: text(at(terminated, "containerID")),
           reason: text(at(terminated, "reason")),
         }),
       )

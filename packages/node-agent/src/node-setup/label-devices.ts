@@ -1,11 +1,11 @@
 import { isHostError } from "@virtkit/host-primitives";
-import { openRoot } from "@virtkit/host-primitives/safe-path";
 import {
   type SelinuxState,
   selinuxState,
   setLabel,
   unprivilegedFileContext,
 } from "@virtkit/host-primitives/selinux";
+import { hostRoot, openHostRoot } from "../host-root.ts";
 
 /** Device nodes of the node itself that launchers get. */
 const shared = ["/dev/net/tun", "/dev/null"];
@@ -15,11 +15,11 @@ const shared = ["/dev/net/tun", "/dev/null"];
  * nothing if SELinux is off. Returns the labelled paths; missing device nodes are skipped.
  */
 export function labelDevices(
-  root = "/",
+  root: string = hostRoot,
   state: SelinuxState = selinuxState({ directory: `${root}/sys/fs/selinux` }),
 ): readonly string[] {
   if (state === "disabled") return [];
-  using node = openRoot(root);
+  using node = openHostRoot(root);
   return shared.filter((path) => {
     try {
       using device = node.resolve(path, "char");

@@ -32,6 +32,15 @@ test("writes the profile once, where Pods name it, and restores it if it was cha
   expect(prepareNode({ config: without, root })).not.toHaveProperty("seccompProfile");
 });
 
+test("labels devices of the node, not those of the agent's container", () => {
+  const developerConfiguration = { disabledFeatureGates: ["KubevirtSeccompProfile"] };
+  const config = clusterConfig({ developerConfiguration });
+  const label = (root: string): readonly string[] => [`${root}/dev/null`];
+  expect(prepareNode({ config, label }).labelled).toEqual(["/proc/1/root/dev/null"]);
+  const root = nodeRoot("0");
+  expect(prepareNode({ config, label, root }).labelled).toEqual([`${root}/dev/null`]);
+});
+
 test("allows userfaultfd only if asked to and post-copy is allowed; otherwise reports it", () => {
   const root = nodeRoot("0\n");
   const sysctl = (): string =>

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { ClusterConfig } from "@virtkit/api/config";
 import { describeError, type Observers } from "@virtkit/api/observe";
+import { hostRoot } from "../host-root.ts";
 import { labelDevices } from "./label-devices.ts";
 import {
   allowUserfaultfd,
@@ -13,10 +14,15 @@ import { installSeccompProfile } from "./seccomp-profile.ts";
 /** What {@link prepareNode} works with. */
 export interface PrepareNodeOptions extends Observers {
   readonly config: ClusterConfig;
-  /** The node's root, as this process sees it. Default `/`. */
+  /**
+   * The node's root, as this process sees it. Default: that of the node's first process; but the seccomp profile is
+   * written below `/`, where the Pod mounts the kubelet's directory.
+   */
   readonly root?: string;
   /** Lets all processes of the node use userfaultfd if post-copy is allowed and needs it. Default false. */
   readonly allowUserfaultfd?: boolean;
+  /** Labels the device nodes below a root. Default {@link labelDevices}. */
+  readonly label?: (root: string) => readonly string[];
 }
 
 /** What was found and done. */
@@ -35,8 +41,9 @@ export interface NodePreparation {
  */
 export function prepareNode({
   config,
-  root = "/",
+  root: given,
   allowUserfaultfd: allow = false,
+  label = labelDevices,
   log,
 }: PrepareNodeOptions): NodePreparation {
   const attempt = <T>(what: string, run: () => T): T | undefined => {
@@ -47,7 +54,8 @@ export function prepareNode({
       return undefined;
     }
   };
-  const kubelet = join(root, config.names.directories.kubelet);
+  const root = given ?? hostRoot;
+  const kubelet = join(given ?? "/", config.names.directories.kubelet);
   const profile = config.gate("KubevirtSeccompProfile")
     ? attempt("writing the seccomp profile", () => installSeccompProfile(kubelet))
     : undefined;
@@ -57,6 +65,6 @@ export function prepareNode({
   }
   const postCopy = postCopySupport(userfaultfdFacts(root));
   if (wanted && !postCopy.supported) log?.warn({ reason: postCopy.reason }, "no post-copy here");
-  const labelled = attempt("labelling devices", () => labelDevices(root)) ?? [];
+  const labelled = attempt("labelling devices", () => label(root)) ?? [];
   return { ...(profile ? { seccompProfile: profile } : {}), postCopy, labelled };
 }

@@ -10,7 +10,7 @@ import { EventRecorder } from "@virtkit/kube/writes";
 import type { MigrationService } from "../migration/migration-service.ts";
 import { NodeMigrations } from "../migration/node-migrations.ts";
 import type { AgentContext, NodeHooks } from "./agent-context.ts";
-import { lockState } from "./agent-lock.ts";
+import { lockNode } from "./agent-lock.ts";
 import { GuestRecords } from "./guest-record.ts";
 import { podResource, withoutSpec } from "./launcher-pods.ts";
 import { type HeldGuest, NodeGuests } from "./node-guests.ts";
@@ -33,7 +33,12 @@ export interface NodeAgentOptions extends Observers, IdentityFiles {
   readonly environment?: Omit<Parameters<typeof procNodeHost>[0], "stateDirectory">["environment"];
   /** Where launchers are found. Default: this host, by `/proc`. */
   readonly host?: NodeHost;
-  /** Makes this the only agent of the state directory. Default: a kernel lock, which ends with the process. */
+  /**
+   * Where the lock of the node is: the same directory for all agents that may work on it. Default: `/run/virtkit` of
+   * the node's first process, not of the agent's Pod.
+   */
+  readonly runDirectory?: string;
+  /** Makes this the only agent of the node. Default: a kernel lock, which ends with the process. */
   readonly lock?: () => Disposable;
   /** The identity of this machine. Default: what the files say. */
   readonly identity?: MachineIdentity;
@@ -56,7 +61,7 @@ export interface NodeAgentOptions extends Observers, IdentityFiles {
 /** The agent of a node, made by {@link createNodeAgent}. */
 export interface NodeAgent {
   /**
-   * Takes the lock of the state directory, watches the VMIs of this node, and handles them until the signal. Guests
+   * Takes the lock of the node, watches the VMIs of this node, and handles them until the signal. Guests
    * keep running when it ends, however it ends.
    */
   run(options: { readonly signal: AbortSignal }): Promise<void>;
@@ -132,7 +137,8 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
 
   return {
     async run({ signal }) {
-      const lock = options.lock ?? (() => lockState(stateDirectory));
+      const { runDirectory } = options;
+      const lock = options.lock ?? (() => lockNode({ nodeName, stateDirectory, runDirectory }));
       using _ = await effects("take the lock", lock);
       const identity = options.identity ?? machineIdentity(options);
       const context: Omit<AgentContext, "signal"> = {

@@ -97,6 +97,7 @@ function isLast(moment) {
 if (orders.endsTheUnknown) await endTheUnknown();
 const agent = createNodeAgent({
   ...{ client: remoteClient, nodeName, stateDirectory, host, identity, config: () => config },
+  runDirectory: socketDirectory,
   seam: (seam, when) => {
     if (isDying && when === "after") die();
     // Nothing else begins: it would be interrupted as well.
