@@ -1,13 +1,14 @@
 import { crds } from "@virtkit/api/crd";
 import { names } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at } from "@virtkit/api/shape";
-import { vmiPhases } from "@virtkit/api/status";
 import type { KubeObject } from "@virtkit/kube";
 import type { TestCluster } from "@virtkit/testing/cluster";
 import { perturbationReportText, perturbScenario, type Scenario } from "@virtkit/testing/faults";
 import { describe, expect, test } from "vitest";
 import { podResource, vmiResource } from "../plan/resources.ts";
 import { worldConfig } from "../testing/service-world.ts";
+import { PhaseWatch } from "../vmi/testing/phase-watch.ts";
 import { createControllers } from "./create-controllers.ts";
 import { admittedVmi } from "./testing/admit-vmi.ts";
 
@@ -20,22 +21,11 @@ const controller: Scenario["actors"][string] = async ({ client, clock, random, w
     signal,
   });
 
-/** The VMIs that the API server has now, by UID. */
-function follow(cluster: TestCluster): ReadonlyMap<string, KubeObject> {
-  const known = followed.get(cluster);
-  if (known) return known;
-  const all = new Map<string, KubeObject>();
-  followed.set(cluster, all);
-  cluster.server.log.follow(({ kind, type, object }) => {
-    if (!kind.endsWith("/virtualmachineinstances")) return;
-    const uid = String(object.metadata.uid);
-    if (type === "DELETED") all.delete(uid);
-    else all.set(uid, object);
-  });
-  return all;
+/** The VMIs that the API server has now. */
+function stored({ server }: TestCluster): readonly VirtualMachineInstance[] {
+  return server.table(server.kind(vmis)).list() as unknown as VirtualMachineInstance[];
 }
-const followed = new WeakMap<TestCluster, Map<string, KubeObject>>();
-const reached = new WeakMap<TestCluster, Map<string, number>>();
+const watched = new WeakMap<TestCluster, PhaseWatch>();
 
 const invariants: NonNullable<Scenario["invariants"]> = {
   "at most one copy runs": (cluster) => {
@@ -43,24 +33,18 @@ const invariants: NonNullable<Scenario["invariants"]> = {
     return running.length > 1 ? `${running.length} run` : undefined;
   },
   "a VMI is let go only when nothing of it runs": (cluster) => {
-    const there = follow(cluster);
+    const there = new Set(stored(cluster).map(({ metadata }) => metadata?.uid));
     const left = cluster
       .launchers(key)
-      .find(
-        ({ identity, isRunning }) => isRunning && there.size > 0 && !there.has(identity.vmiUid),
-      );
+      .find(({ identity, isRunning }) => isRunning && !there.has(identity.vmiUid));
     return left && `the guest of ${left.identity.vmiUid} runs`;
   },
   "phases only move forward": (cluster) => {
-    const phases = reached.get(cluster) ?? new Map<string, number>();
-    reached.set(cluster, phases);
-    for (const [uid, vmi] of follow(cluster)) {
-      const phase = String(at(vmi, "status", "phase") ?? "");
-      const rank = (vmiPhases as readonly string[]).indexOf(phase);
-      if (rank < (phases.get(uid) ?? 0)) return `it went back to ${phase}`;
-      phases.set(uid, rank);
-    }
-    return undefined;
+    const phases = watched.get(cluster) ?? new PhaseWatch();
+    watched.set(cluster, phases);
+    return stored(cluster)
+      .map((vmi) => phases.look(vmi))
+      .find(Boolean);
   },
 };
 
@@ -138,29 +122,58 @@ describe("a controller survives every crash, lost answer, lagging view and misse
   });
 });
 
-/** Releases a VMI as soon as it is deleted, which the finalizer exists to prevent. */
-const naive: Scenario["actors"][string] = async ({ client, signal }) => {
-  for await (const { type, object } of client.watch(vmis, { namespace: "default", signal })) {
-    if (type === "BOOKMARK" || !object.metadata.deletionTimestamp) continue;
-    const body = { metadata: { finalizers: null } };
-    await client.patch(vmis, name, { type: "merge", body }).catch(() => {});
-  }
-};
+/** Changes each VMI that is being deleted, which no controller should. */
+const naive =
+  (body: object, options: { readonly subresource?: string } = {}): Scenario["actors"][string] =>
+  async ({ client, signal }) => {
+    for await (const { type, object } of client.watch(vmis, { namespace: "default", signal })) {
+      if (type === "BOOKMARK" || !object.metadata.deletionTimestamp) continue;
+      await client.patch(vmis, name, { type: "merge", body }, options).catch(() => {});
+    }
+  };
+/** Releases it, which the finalizer exists to prevent. */
+const letGo = naive({ metadata: { finalizers: null } });
 
-test("control: a controller that releases a VMI without proof is found", async () => {
-  const [title = ""] = Object.keys(plays);
-  const played = perturbScenario({
-    ...scenario(title, { controller, naive }),
-    play: async (cluster) => {
-      await start(cluster);
-      await expectRunning(cluster);
-      cluster.network.cut("node agent node-1", "api-server");
-      cluster.network.cut("kubelet node-1", "api-server");
-      await remove(cluster);
-      await cluster.clock.pass(1_000);
-      await cluster.client("user").create(vmis, admittedVmi("demo"));
-      await cluster.clock.pass(10_000);
-    },
+/** A VMI is deleted while its node is cut off. */
+const cutOff = (others: Scenario["actors"], then: Scenario["play"] = async () => {}): Scenario => ({
+  ...scenario("a VMI that is deleted while its node is cut off", { controller, ...others }),
+  play: async (cluster) => {
+    await start(cluster);
+    await expectRunning(cluster);
+    cluster.network.cut("node agent node-1", "api-server");
+    cluster.network.cut("kubelet node-1", "api-server");
+    await remove(cluster);
+    await cluster.clock.pass(1_000);
+    await then(cluster);
+    await cluster.clock.pass(10_000);
+  },
+});
+
+describe("control: what breaks a rule is found", () => {
+  test("no rule is broken without a mistake", async () => {
+    const { findings } = await perturbScenario(cutOff({}), { only: "none" });
+    expect(findings).toEqual([]);
   });
-  await expect(played).rejects.toThrow("a VMI is let go only when nothing of it runs");
+
+  test("the only VMI is released without proof", async () => {
+    await expect(perturbScenario(cutOff({ letGo }))).rejects.toThrow(
+      "a VMI is let go only when nothing of it runs",
+    );
+  });
+
+  test("a VMI is released without proof, and the next one is created", async () => {
+    const again = cutOff({ letGo }, async (cluster) => {
+      await cluster.client("user").create(vmis, admittedVmi("demo"));
+    });
+    await expect(perturbScenario(again)).rejects.toThrow(
+      "a VMI is let go only when nothing of it runs",
+    );
+  });
+
+  test("a phase goes back", async () => {
+    const back = naive({ status: { phase: "Scheduled" } }, { subresource: "status" });
+    await expect(perturbScenario(cutOff({ back }))).rejects.toThrow(
+      "phases only move forward: the phase went from Running to Scheduled",
+    );
+  });
 });

@@ -116,3 +116,26 @@ describe("at most one copy, and the wanted state once faults stop", { timeout: 1
     },
   );
 });
+
+describe("control: a phase that goes back is a problem", () => {
+  test.each([
+    ["Scheduled", "the phase went from Running to Scheduled"],
+    ["Pending", "the phase went from Running to Pending"],
+  ] as const)("to %s", async (phase, problem) => {
+    const world = new FaultWorld({ kind: "none", at: 0 });
+    await world.settle();
+    world.writePhase(phase);
+    await world.round();
+    expect(world.problems[0]).toBe(problem);
+  });
+
+  test("from an end", async () => {
+    const world = new FaultWorld({ kind: "none", at: 0 });
+    await world.settle();
+    world.crash();
+    await world.settle();
+    world.writePhase("Running");
+    await world.round();
+    expect(world.problems[0]).toBe("the phase went from Succeeded to Running");
+  });
+});

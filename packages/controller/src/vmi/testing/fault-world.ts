@@ -20,6 +20,7 @@ import type { PodObject } from "../cluster-objects.ts";
 import type { GrantRules } from "../grant-view.ts";
 import { vmiReconciler } from "../vmi-reconciler.ts";
 import type { VmiView } from "../vmi-view.ts";
+import { PhaseWatch } from "./phase-watch.ts";
 import { sampleConfig, sampleNow, sampleView, sampleVmi } from "./sample-view.ts";
 import { SmallCluster } from "./small-cluster.ts";
 
@@ -84,6 +85,7 @@ export class FaultWorld {
   readonly #claimed = new Map<string, string>();
   readonly #controllers: (() => Promise<unknown>)[];
   readonly #rules: GrantRules | undefined;
+  readonly #phases = new PhaseWatch();
   #isStripped = false;
   #late: PlannedWrite | undefined;
   #looks = 0;
@@ -192,6 +194,14 @@ export class FaultWorld {
         phase: "Failed",
         containerStatuses: [{ name: "compute", ready: false, containerID: ended, state }],
       },
+    }));
+  }
+
+  /** Somebody writes another phase into the VMI's status. */
+  writePhase(phase: VirtualMachineInstancePhase): void {
+    this.cluster.change<VirtualMachineInstance>(plural, "vm", (vmi) => ({
+      ...vmi,
+      status: { ...vmi.status, phase },
     }));
   }
 
@@ -517,6 +527,8 @@ export class FaultWorld {
     if (!this.vmi && this.running.size > 0 && !this.#isStripped) {
       this.problems.push("the VMI is removed while its guest runs");
     }
+    const problem = this.vmi && this.#phases.look(this.vmi);
+    if (problem) this.problems.push(problem);
   }
 }
 
