@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -10,14 +9,18 @@ import { root } from "./setup.mjs";
 /** Ctrl-], as in telnet and virtctl. */
 const leave = 0x1d;
 
+/** @typedef {{ stdin: NodeJS.ReadableStream, stdout: NodeJS.WritableStream }} Terminal */
+
 /**
- * The serial console of a VMI through the API server, on this terminal, until Ctrl-], its end or the signal.
+ * The serial console of a VMI through the API server, on a terminal, until Ctrl-], its end or the signal.
  * @param {string} kubeconfig
  * @param {{ namespace: string, name: string }} vmi
  * @param {AbortSignal} signal
+ * @param {Terminal} [terminal] default: that of this process
  * @returns {Promise<string>} why it ended, unless the user left it
  */
-export async function openConsole(kubeconfig, { namespace, name }, signal) {
+export async function openConsole(kubeconfig, { namespace, name }, signal, terminal = process) {
+  const { stdin, stdout } = terminal;
   /** @type {{ WebSocket: SocketClass }} */
   const { WebSocket } = createRequire(path.join(root, "packages/cli/package.json"))("ws");
   const { clusters, users } = JSON.parse(readFileSync(kubeconfig, "utf8"));
@@ -28,31 +31,31 @@ export async function openConsole(kubeconfig, { namespace, name }, signal) {
     ca: Buffer.from(data, "base64"),
     headers: { authorization: `Bearer ${users[0].user.token}` },
   });
-  const ended = Promise.race([
-    once(socket, "close").then(() => "the console was closed"),
-    once(socket, "error").then(([error]) => `the console could not be opened: ${error.message}`),
-  ]);
-  // A refused handshake emits the error a second time once it is terminated.
-  socket.on("error", () => {});
+  /** @type {Promise<string>} */
+  const ended = new Promise((resolve) => {
+    socket.on("close", () => resolve("the console was closed"));
+    // A refused handshake emits the error a second time once it is terminated.
+    socket.on("error", ({ message }) => resolve(`the console could not be opened: ${message}`));
+  });
   let isOpen = false;
   let isLeft = false;
   socket.once("open", () => {
     isOpen = true;
   });
-  socket.on("message", (/** @type {Buffer} */ chunk) => process.stdout.write(chunk));
+  socket.on("message", (/** @type {Buffer} */ chunk) => stdout.write(chunk));
   const onKey = (/** @type {Buffer} */ keys) => {
     isLeft ||= keys.includes(leave);
     if (isLeft) socket.terminate();
     else if (isOpen) socket.send(keys);
   };
-  process.stdin.on("data", onKey);
+  stdin.on("data", onKey);
   const onAbort = () => socket.terminate();
   signal.addEventListener("abort", onAbort);
   try {
     const why = await ended;
     return isLeft ? "" : why;
   } finally {
-    process.stdin.off("data", onKey);
+    stdin.off("data", onKey);
     signal.removeEventListener("abort", onAbort);
     socket.terminate();
   }

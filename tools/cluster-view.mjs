@@ -5,50 +5,98 @@ import { root } from "./setup.mjs";
 /** @typedef {Record<string, any>} KubeObject */
 
 /** The package `api` as it was built. */
-const { firstOpenHandoff, handoffs } = await import(
+const { firstOpenHandoff, handoffs, whyVm } = await import(
   pathToFileURL(path.join(root, "packages/api/dist/timeline/index.js")).href
 );
 
 /** Conditions that people look for. */
 const shown = ["Ready", "AgentConnected", "LiveMigratable", "Paused", "Synchronized"];
 
-/** The indentation of the lines below a VMI's name. */
+/** The keys that open the consoles of the VMIs, in their order. Not q, which ends the view. */
+export const consoleKeys = "123456789abcdefghijklmnoprstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/** The indentation of the lines below the name of a VM or VMI. */
 const indent = "     ";
 
 /**
- * The VMIs of a cluster as lines for people: where each one is, how far it has come, what it waits for, and its
- * conditions.
- * @param {{ vmis: readonly KubeObject[], pods: readonly KubeObject[], events: readonly KubeObject[] }} objects
+ * @typedef {object} SeenObjects
+ * @property {readonly KubeObject[]} vms
+ * @property {readonly KubeObject[]} vmis
+ * @property {readonly KubeObject[]} pods
+ * @property {readonly KubeObject[]} events
+ * @property {readonly KubeObject[]} dataVolumes
+ */
+
+/**
+ * The VMs and VMIs of a cluster as lines for people, by name: where each VMI is, how far it has come, what it waits for, and
+ * its conditions; the status of its VM; and why a VM has no VMI. Each VMI has the key of its console before its name.
+ * @param {SeenObjects} objects
+ * @param {number} now in milliseconds since the epoch
  * @param {number} [columns] how wide a line may be
  * @returns {string[]}
  */
-export function describeVmis({ vmis, pods, events }, columns = Number.POSITIVE_INFINITY) {
-  if (vmis.length === 0) return ["There are no VMIs."];
+export function describeGuests(objects, now, columns = Number.POSITIVE_INFINITY) {
+  const { vms, vmis } = objects;
   const below = (/** @type {string[]} */ parts, separator = "  ") =>
     wrap(parts, separator, columns - indent.length).map((line) => `${indent}${line}`);
-  return vmis.flatMap((vmi, index) => {
-    const { metadata, status = {} } = vmi;
-    const pod = pods.find((each) =>
-      each["metadata"].ownerReferences?.some(
-        (/** @type {KubeObject} */ { uid }) => uid === metadata.uid,
-      ),
-    );
-    const list = handoffs({ vmi, pod, events });
-    const open = firstOpenHandoff(list);
-    const address = status.interfaces?.[0]?.ipAddress ?? "no address yet";
-    const name = `${metadata.namespace}/${metadata.name}`;
-    const where = [status.phase ?? "Pending", status.nodeName ?? "no node yet", address];
-    const [first = "", ...more] = wrap([`${index + 1}  ${name}`, ...where], "  ", columns);
-    return [
-      first,
-      ...more.map((line) => `${indent}${line}`),
-      ...below(progress(list, Date.parse(metadata.creationTimestamp)), " > "),
-      ...(open
-        ? below(`${open.state} ${open.stage}: ${open.reason ?? `by ${open.by}`}`.split(" "), " ")
-        : []),
-      ...below(conditions(status.conditions ?? [])),
+  const titled = (/** @type {string} */ key, /** @type {string[]} */ parts) => {
+    const [first = "", ...more] = wrap([`${key}  ${parts[0]}`, ...parts.slice(1)], "  ", columns);
+    return [first, ...more.map((line) => `${indent}${line}`)];
+  };
+  const running = vmis.map((vmi, index) => {
+    const vm = vms.find((each) => nameOf(each) === nameOf(vmi));
+    const { where, steps, open, told } = factsOf(vmi, objects);
+    const lines = [
+      ...titled(consoleKeys[index] ?? "-", [nameOf(vmi), ...where]),
+      ...below(steps, " > "),
+      ...(open ? below(open.split(" "), " ") : []),
+      ...below(told),
+      ...(vm ? below([`VM: ${statusOf(vm)}`]) : []),
     ];
+    return { name: nameOf(vmi), lines };
   });
+  const names = new Set(vmis.map(nameOf));
+  const others = vms
+    .filter((vm) => !names.has(nameOf(vm)))
+    .map((vm) => {
+      const own = (/** @type {KubeObject} */ { metadata: { namespace } }) =>
+        namespace === vm["metadata"].namespace;
+      const [events, dataVolumes] = [objects.events.filter(own), objects.dataVolumes.filter(own)];
+      const { reason } = whyVm({ vm, events, dataVolumes, now });
+      const title = titled("-", [nameOf(vm), `VM: ${statusOf(vm)}`, "no VMI"]);
+      return { name: nameOf(vm), lines: [...title, ...below(reason.split(" "), " ")] };
+    });
+  const all = [...running, ...others].sort((one, other) => (one.name < other.name ? -1 : 1));
+  return all.length > 0 ? all.flatMap(({ lines }) => lines) : ["There are no VMs or VMIs."];
+}
+
+/** @param {KubeObject} object */
+function nameOf({ metadata }) {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** @param {KubeObject} vm @returns {string} */
+function statusOf({ status = {} }) {
+  return status.printableStatus ?? "no status yet";
+}
+
+/** @param {KubeObject} vmi @param {SeenObjects} objects */
+function factsOf(vmi, { pods, events }) {
+  const { metadata, status = {} } = vmi;
+  const pod = pods.find((each) =>
+    each["metadata"].ownerReferences?.some(
+      (/** @type {KubeObject} */ { uid }) => uid === metadata.uid,
+    ),
+  );
+  const list = handoffs({ vmi, pod, events });
+  const open = firstOpenHandoff(list);
+  const address = status.interfaces?.[0]?.ipAddress ?? "no address yet";
+  return {
+    where: [status.phase ?? "Pending", status.nodeName ?? "no node yet", address],
+    steps: progress(list, Date.parse(metadata.creationTimestamp)),
+    open: open && `${open.state} ${open.stage}: ${open.reason ?? `by ${open.by}`}`,
+    told: conditions(status.conditions ?? []),
+  };
 }
 
 /**

@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
-import { describeVmis, fitScreen } from "./cluster-view.mjs";
+import { consoleKeys, describeGuests, fitScreen } from "./cluster-view.mjs";
 
+/** @typedef {Record<string, any>} KubeObject */
+
+const now = Date.parse("2026-01-01T00:01:00Z");
+const none = { vms: [], vmis: [], pods: [], events: [], dataVolumes: [] };
 const metadata = {
   ...{ namespace: "default", name: "demo", uid: "1" },
   creationTimestamp: "2026-01-01T00:00:00Z",
 };
 
 test("shows where a VMI is, how far it has come and what it waits for", () => {
-  const lines = describeVmis({
-    vmis: [{ metadata, spec: {}, status: { phase: "Pending" } }],
-    pods: [],
-    events: [],
-  });
+  const vmis = [{ metadata, spec: {}, status: { phase: "Pending" } }];
+  const lines = describeGuests({ ...none, vmis }, now);
   expect(lines[0]).toBe("1  default/demo  Pending  no node yet  no address yet");
   expect(lines.join("\n")).toMatch(/waiting pod-created: /);
 });
@@ -24,13 +25,69 @@ test("shows a running VMI's address, and conditions with the reason if they are 
       { type: "LiveMigratable", status: "False", reason: "DisksNotLiveMigratable" },
     ],
   };
-  const lines = describeVmis({ vmis: [{ metadata, spec: {}, status }], pods: [], events: [] });
+  const lines = describeGuests({ ...none, vmis: [{ metadata, spec: {}, status }] }, now);
   expect(lines[0]).toBe("1  default/demo  Running  node-1  10.0.0.7");
   expect(lines.at(-1)?.trim()).toBe("Ready=True  LiveMigratable=False (DisksNotLiveMigratable)");
 });
 
-test("says so if there are no VMIs", () => {
-  expect(describeVmis({ vmis: [], pods: [], events: [] })).toEqual(["There are no VMIs."]);
+test("says so if there are no VMs and no VMIs", () => {
+  expect(describeGuests(none, now)).toEqual(["There are no VMs or VMIs."]);
+});
+
+/** @param {string} name @param {string} printableStatus @param {KubeObject} [rest] */
+const vmOf = (name, printableStatus, { status, ...rest } = {}) => ({
+  metadata: { namespace: "default", name },
+  spec: { runStrategy: "Always", template: { spec: { domain: {} } } },
+  status: { printableStatus, ...status },
+  ...rest,
+});
+
+test("shows the status of a VM with its VMI, and why another VM has none", () => {
+  const message = "claim data does not exist";
+  const failed = [{ type: "Failure", status: "True", reason: "FailedCreate", message }];
+  const vms = [
+    vmOf("broken", "Stopped", { status: { conditions: failed } }),
+    vmOf("demo", "Starting"),
+    vmOf("off", "Stopped", { spec: { runStrategy: "Halted" } }),
+  ];
+  const vmis = [{ metadata, spec: {}, status: { phase: "Scheduling" } }];
+  const lines = describeGuests({ ...none, vms, vmis }, now);
+  expect(lines.filter((line) => !line.startsWith(" "))).toEqual([
+    "-  default/broken  VM: Stopped  no VMI",
+    "1  default/demo  Scheduling  no node yet  no address yet",
+    "-  default/off  VM: Stopped  no VMI",
+  ]);
+  const text = lines.join("\n");
+  expect(text).toContain("\n     FailedCreate: claim data does not exist\n");
+  expect(text).toContain("\n     VM: Starting\n");
+  expect(text).toContain("\n     spec.runStrategy is Halted: ");
+});
+
+test("a VM that waits for a disk says so; a disk of the same name in another namespace does not count", () => {
+  const volumes = [{ name: "root", dataVolume: { name: "disk" } }];
+  const vm = vmOf("waits", "Provisioning", {
+    spec: { runStrategy: "Always", template: { spec: { volumes } } },
+  });
+  const status = { phase: "ImportInProgress", progress: "12%" };
+  const disk = { metadata: { namespace: "default", name: "disk" }, status };
+  const other = { metadata: { namespace: "a", name: "disk" }, status: { phase: "Failed" } };
+  const lines = describeGuests({ ...none, vms: [vm], dataVolumes: [other, disk] }, now);
+  expect(lines[0]).toBe("-  default/waits  VM: Provisioning  no VMI");
+  expect(lines[1]).toContain("DataVolume disk (ImportInProgress, 12%)");
+});
+
+test("each of sixty VMIs has a key of its own, letters after nine, and none is the key that ends the view", () => {
+  const vmis = Array.from({ length: 62 }, (_, at) => ({
+    metadata: { ...metadata, name: `vm-${String(at + 1).padStart(2, "0")}`, uid: `${at}` },
+    spec: {},
+  }));
+  const lines = describeGuests({ ...none, vmis }, now).filter((line) => !line.startsWith(" "));
+  const keys = lines.map((line) => line.slice(0, line.indexOf(" ")));
+  expect(keys.slice(8, 11)).toEqual(["9", "a", "b"]);
+  expect(keys.slice(0, 60).join("")).toBe(consoleKeys);
+  expect(new Set(consoleKeys).size).toBe(60);
+  expect(consoleKeys).not.toContain("q");
+  expect(keys.slice(60)).toEqual(["-", "-"]);
 });
 
 const running = {
@@ -48,13 +105,14 @@ const running = {
 };
 
 test.each([40, 60, 80])("in a terminal of %i columns, no line breaks inside a word", (columns) => {
-  const objects = { vmis: [running], pods: [], events: [] };
-  const lines = describeVmis(objects, columns);
+  const other = { ...vmOf("off", "Stopped"), spec: { runStrategy: "Halted" } };
+  const objects = { ...none, vmis: [running], vms: [vmOf("demo", "Running"), other] };
+  const lines = describeGuests(objects, now, columns);
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(columns);
   // The same words in the same order as on one line each.
   const words = (/** @type {string[]} */ all) => all.join(" ").split(/\s+/);
-  expect(words(lines)).toEqual(words(describeVmis(objects)));
-  expect(lines.slice(1).every((line) => line.startsWith("     "))).toBe(true);
+  expect(words(lines)).toEqual(words(describeGuests(objects, now)));
+  expect(lines.filter((line) => !line.startsWith("     "))).toHaveLength(2);
 });
 
 test("a screen has as many rows as the terminal, and says how much it hides", () => {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openConsole } from "./cluster-console.mjs";
-import { describeVmis, fitScreen } from "./cluster-view.mjs";
+import { consoleKeys, describeGuests, fitScreen } from "./cluster-view.mjs";
 
 /** @typedef {import("../packages/lab/src/cluster/cluster.ts").Cluster} Cluster */
 /** @typedef {Record<string, any>} KubeObject */
@@ -13,8 +13,8 @@ import { describeVmis, fitScreen } from "./cluster-view.mjs";
 const [home, eraseRight, eraseBelow] = ["\x1b[H", "\x1b[K", "\x1b[J"];
 
 /**
- * Shows the VMIs of a cluster and how far each has come, until Ctrl-C. On a terminal, the number of a VMI opens its console;
- * elsewhere, only changes are written.
+ * Shows the VMs and VMIs of a cluster and how far each has come, until Ctrl-C. On a terminal, the key before a VMI opens its
+ * console; elsewhere, only changes are written.
  * @param {Cluster} cluster
  * @param {AbortSignal} interrupted
  * @returns {Promise<number>} the exit code
@@ -40,7 +40,10 @@ async function showChanges(cluster, interrupted) {
 /** @param {Cluster} cluster @param {AbortSignal} interrupted */
 async function showScreen(cluster, interrupted) {
   const keys = takeKeys();
-  const help = ["A number opens the console of that VMI.", ...usage(cluster.kubeconfig)];
+  const help = [
+    "The digit or letter before a VMI opens its console.",
+    ...usage(cluster.kubeconfig),
+  ];
   /** The result of the last key. */
   let note = "";
   let last = "";
@@ -49,13 +52,14 @@ async function showScreen(cluster, interrupted) {
       const { columns = 80, rows = 24 } = process.stdout;
       const objects = await readObjects(cluster);
       const key = keys.take();
-      const chosen = objects?.vmis[Number(key) - 1];
+      const chosen = objects?.vmis[indexOfKey(key)];
       if (chosen) {
         note = await keys.without(() => visit(cluster.kubeconfig, chosen, interrupted));
         last = "";
-      } else if (key) note = /\d/.test(key) ? `There is no VMI ${key}.` : "";
-      const lines = [...linesOf(objects, columns), ...(note ? ["", note] : [])];
-      const text = fitScreen(help, lines, { columns, rows })
+      } else if (key) note = indexOfKey(key) >= 0 ? `There is no VMI ${key}.` : "";
+      // Above the list, which may be longer than the screen.
+      const head = note ? [...help, note, ""] : help;
+      const text = fitScreen(head, linesOf(objects, columns), { columns, rows })
         .map((line) => `${line}${eraseRight}\n`)
         .join("");
       if (text !== last) process.stdout.write(`${home}${text}${eraseBelow}`);
@@ -67,9 +71,16 @@ async function showScreen(cluster, interrupted) {
   }
 }
 
+/** The VMI that a key opens, by its index; -1 for other keys. @param {string} key */
+function indexOfKey(key) {
+  return key ? consoleKeys.indexOf(key) : -1;
+}
+
 /** @param {Awaited<ReturnType<typeof readObjects>>} objects @param {number} [columns] */
 function linesOf(objects, columns) {
-  return objects ? describeVmis(objects, columns) : ["The API server does not answer."];
+  return objects
+    ? describeGuests(objects, Date.now(), columns)
+    : ["The API server does not answer."];
 }
 
 /** @param {() => boolean} isOver */
@@ -152,7 +163,7 @@ function takeKeys() {
 
 /**
  * @param {Cluster} cluster
- * @returns {Promise<{ vmis: KubeObject[], pods: KubeObject[], events: KubeObject[] } | undefined>} nothing without an answer
+ * @returns {Promise<import("./cluster-view.mjs").SeenObjects | undefined>} nothing without an answer
  */
 async function readObjects(cluster) {
   /** @returns {Promise<KubeObject[]>} */
@@ -161,12 +172,15 @@ async function readObjects(cluster) {
     return /** @type {{ items?: KubeObject[] }} */ (body).items ?? [];
   };
   try {
-    const [vmis = [], pods = [], events = []] = await Promise.all([
+    const [vms = [], vmis = [], pods = [], events = [], dataVolumes = []] = await Promise.all([
+      list("/apis/kubevirt.io/v1/virtualmachines"),
       list("/apis/kubevirt.io/v1/virtualmachineinstances"),
       list("/api/v1/pods?labelSelector=kubevirt.io=virt-launcher"),
       list("/api/v1/events?limit=500"),
+      // Without CDI the answer is an error, which has no items.
+      list("/apis/cdi.kubevirt.io/v1beta1/datavolumes"),
     ]);
-    return { vmis, pods, events };
+    return { vms, vmis, pods, events, dataVolumes };
   } catch {
     // The next request follows a second later, and the screen says that the API server does not answer.
     return undefined;

@@ -6,9 +6,10 @@
  * The image stays where `virtkit run -f examples/vms/demo.yaml` finds it.
  *
  * `npm start -- --once`: boots until the guest agent answers, reaches the guest over TCP, moves it, stops it, prints
- * how long each handoff took, and exits 0. `npm start -- --cluster [--once]`: the same VMI in a Kubernetes cluster with two
+ * how long each handoff took, and exits 0. `npm start -- --cluster`: the VMs of `examples/vms` in a Kubernetes cluster with two
  * nodes on this host, in which the platform is installed; with `--dev` its components run from this working tree, and restart when
- * a file is built. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
+ * a file is built. `npm start -- --cluster --once`: boots the VM of `examples/vms/web.yaml` there until it is ready, reaches it
+ * over TCP, stops it, prints when each handoff happened, and exits 0, or 1 with the reason. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
  * becomes, stage by stage.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -275,7 +276,11 @@ async function main() {
     const missing = await setUpTier("nodes");
     if (missing.length > 0) throw new Error(missing.join("; "));
     const { startInCluster } = await import("./start-cluster.mjs");
-    return await startInCluster({ demo, image, ...clusterOptions([file ?? [], rest].flat()) });
+    return await startInCluster({
+      folder: path.dirname(demo),
+      image,
+      ...clusterOptions([file ?? [], rest].flat()),
+    });
   }
   if (option === "--explain") return explain(path.resolve(file ?? demo));
   const reasons = await setUpLocalMode();

@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { PassThrough } from "node:stream";
 import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { bootOnce } from "../../tools/boot-once.mjs";
+import { openConsole } from "../../tools/cluster-console.mjs";
 import { GuestStream, shownCertificate } from "./testing/guest-stream.ts";
 import { reach } from "./testing/guests.ts";
 import {
@@ -152,6 +156,52 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
       const find = [installation.stateDirectory, "-mindepth", "2"];
       expect((await cluster.runOnNode(node, "find", find)).trim()).toBe("");
     }
+  });
+});
+
+test("npm start -- --cluster --once boots a VM until it is ready, reaches it, stops it and returns its timeline; its console can be watched", async () => {
+  await using namespace = await createNamespace(cluster);
+  const file = new URL("../vms/web.yaml", import.meta.url);
+  const manifest = readFileSync(file, "utf8")
+    .replace("registry.example/virtkit/demo:latest", testImages.disk)
+    .replace("namespace: default", `namespace: ${namespace.name}`);
+  const said: string[] = [];
+  const told = (line: string): void => void said.push(line);
+  await tellingWhy(cluster, async () => {
+    const booting = bootOnce(cluster, { manifest, told, patience: patience.timeout });
+    // A failure is reported below, not as an unhandled rejection while the console is awaited.
+    booting.catch(() => undefined);
+    const inNamespace = ["-n", namespace.name, "--ignore-not-found"];
+    const phase = (): Promise<string> =>
+      cluster.kubectl(["get", "vmi/web", ...inNamespace, "-o", "jsonpath={.status.phase}"]);
+    await expect.poll(phase, patience).toBe("Running");
+    let shown = "";
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    stdout.on("data", (chunk: Buffer) => {
+      shown += chunk;
+    });
+    const vmi = { namespace: namespace.name, name: "web" };
+    const watching = new AbortController();
+    const terminal = { stdin, stdout };
+    const closed = openConsole(cluster.kubeconfig, vmi, watching.signal, terminal);
+    try {
+      const timeline = await booting;
+      expect(timeline).toMatch(/^ +guest-running +done +\d/m);
+      expect(timeline).toMatch(/^ +ready +done +\d/m);
+    } finally {
+      watching.abort();
+    }
+    expect(said).toEqual([
+      expect.stringMatching(/^VM \S+\/web is ready, at \d+\.\d+\.\d+\.\d+$/),
+      // The name is from cloud-init.
+      expect.stringMatching(/^the guest answers on port 80: boot_id=\S+ host=web-server$/),
+      expect.stringMatching(/^VM \S+\/web has stopped$/),
+    ]);
+    expect(await closed).toBe("the console was closed");
+    // What the guest wrote until its end.
+    expect(shown).toContain("SHUTDOWN");
+    const left = await cluster.kubectl(["get", "vm,vmi", ...inNamespace, "-o", "name"]);
+    expect(left).toBe("");
   });
 });
 
