@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { checkChangelogs } from "./check-changelogs.mjs";
 import { checkConsumer } from "./check-consumer.mjs";
 import { checkNames } from "./check-names.mjs";
 import { runCommand } from "./run-command.mjs";
@@ -24,6 +25,7 @@ export const checks = {
   unused: (root) => tool(root, "knip", []),
   names: checkNames,
   packages: checkPackages,
+  changelogs: checkChangelogs,
   consumer: checkConsumer,
   "tests of examples": checkExamples,
 };

@@ -18,13 +18,15 @@ describe.each(published)("$name", ({ folder, name }) => {
   const readme = readFileSync(path.join(root, folder, "README.md"), "utf8");
 
   test("says where it comes from and what it is for", () => {
-    const { repository, homepage, bugs, keywords, description, sideEffects } = manifest;
+    const { repository, homepage, bugs, keywords, description, sideEffects, files } = manifest;
     expect(repository).toMatchObject({ type: "git", directory: folder });
     expect(homepage).toContain(folder);
     expect(bugs).toMatch(/^https:/);
     expect(description).toBeTruthy();
     expect(keywords.length).toBeGreaterThan(2);
     expect(sideEffects).toBeDefined();
+    // npm adds the README and the licence by itself, but not this file.
+    expect(files).toContain("CHANGELOG.md");
   });
 
   test("has a README with how to install it, and an example that runs", () => {

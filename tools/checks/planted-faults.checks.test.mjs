@@ -119,6 +119,20 @@ const faults = [
     says: /quantity/,
   },
   {
+    check: "changelogs",
+    what: "a changeset for a package that does not exist",
+    file: ".changeset/planted.md",
+    plant: () => '---\n"@virtkit/missing": minor\n---\n\nPlanted.\n',
+    says: /@virtkit\/missing/,
+  },
+  {
+    check: "changelogs",
+    what: "a changeset for a package that is not published",
+    file: ".changeset/planted.md",
+    plant: () => '---\n"@virtkit/api": minor\n"@virtkit/lab": minor\n---\n\nPlanted.\n',
+    says: /@virtkit\/lab/,
+  },
+  {
     check: "consumer",
     what: "an example in the README that does not run",
     file: "README.md",
