@@ -50,8 +50,8 @@ export function bindSocket(fd: number, address: Buffer, touched: string): void {
   done(nativeBind(fd, address, address.length), "bind", touched);
 }
 
-// Needed: connects to exactly the opened socket inode, and shows who listens before a byte is sent. Safe: the
-// length is that of the buffer; the socket does not block.
+// Needed: connects to exactly the opened socket inode, and shows who listens before a byte is sent.
+// Safe: the length is that of the buffer; the socket does not block.
 const nativeConnect = foreign("int", "connect", ["int", "buffer", "uint"]);
 
 export function connectSocket(fd: number, address: Buffer, touched: string): void {

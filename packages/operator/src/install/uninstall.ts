@@ -71,9 +71,10 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
   const labelSelector = `${names.labels.app} in (${components})`;
   const running = async (): Promise<readonly string[]> => {
     const { items } = await client.list(pods, { namespace, labelSelector, signal });
-    return items.map(({ metadata, spec }) => {
-      const node = text(at(spec, "nodeName"));
-      return node ? `${metadata.name} on node ${node}` : (metadata.name ?? "");
+    return items.map((pod) => {
+      const { name = "" } = pod.metadata;
+      const node = text(at(pod, "spec", "nodeName"));
+      return node ? `${name} on node ${node}` : name;
     });
   };
   const areGone = async (): Promise<boolean> => (await running()).length === 0;
