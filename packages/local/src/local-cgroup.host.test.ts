@@ -69,10 +69,10 @@ describe.each([
     expect(limited.quota).toMatch(/^10000( 100000)?$/);
     expect(limited.throttled).toBeGreaterThan(0);
     // A tenth, plus what one period gave before the first look.
-    expect(limited.share).toBeLessThan(0.2);
+    expect(limited.share).toBeLessThan(0.15);
     // Control: nothing else holds them back, however busy the host is.
     expect(free.throttled).toBe(0);
-    expect(free.share).toBeGreaterThan(limited.share * 1.5);
+    expect(free.share).toBeGreaterThan(0.15);
   });
 
   test("endless forks stop at the limit, and the host can still fork", () => {
