@@ -11,7 +11,11 @@ import {
   startNodeDuties,
 } from "@virtkit/node-agent/duties";
 import { GuestMetrics, prometheusText } from "@virtkit/node-agent/metrics";
-import { migrationAddress, migrationCertificates } from "@virtkit/node-agent/migration";
+import {
+  migrationAddress,
+  migrationCertificates,
+  migrationNetworkProblem,
+} from "@virtkit/node-agent/migration";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
 import * as service from "@virtkit/node-agent/service";
 import * as operator from "@virtkit/operator";
@@ -44,8 +48,14 @@ const duties = startNodeDuties({
   devicesReady: () => plugins.ready,
 });
 prepareNode({ config: config(), log });
+const checkMigrationNetwork = () => {
+  const problem = migrationNetworkProblem(config().migrations.network);
+  if (problem) log.warn({}, problem);
+};
+checkMigrationNetwork();
 configuration.subscribe((changed) => {
   prepareNode({ config: config(), log });
+  checkMigrationNetwork();
   void plugins.update(changed).then(() => duties.label());
 });
 

@@ -50,6 +50,17 @@ test("a target whose node gets no certificate prepares nothing, and says that th
   });
 });
 
+test.each(["Pod", "Migration"] as const)(
+  "a target says that it listens on the network %s",
+  (network) => {
+    const { vmi } = duty({ listener: { ...listener, network } });
+    expect(vmi?.status?.migrationState).toMatchObject({
+      ...listening,
+      migrationNetworkType: network,
+    });
+  },
+);
+
 test("receives nothing that is handed over to another incarnation", () => {
   const grant = { ...handingOver, target: { ...to, nonce: "older" } };
   expect(duty({ vmi: movingVmi(listening), listener, grant }).act).toEqual({ do: "nothing" });

@@ -8,7 +8,7 @@ import {
   targetHolderAnnotation,
   writeTargetHolder,
 } from "@virtkit/api/grant";
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { MigrationNetworkType, VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry } from "@virtkit/api/shape";
 import type { PlannedEvent } from "@virtkit/api/status";
 import type { DomainStatus } from "@virtkit/domain-manager";
@@ -27,6 +27,8 @@ import { first, isUnderWay, type LauncherWord, timeOf } from "./launcher-attempt
 export interface Listener {
   readonly address: string;
   readonly ports: Readonly<Record<string, number>>;
+  /** Undefined if nobody knows. */
+  readonly network?: MigrationNetworkType;
 }
 
 /** What the duty of a target is based on. */

@@ -18,6 +18,7 @@ import { isMigrationError } from "@virtkit/migration/source/agent";
 import type { MigrationSide } from "@virtkit/pki";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { migrationNetworkOf } from "./migration-address.ts";
 import {
   portsBehind,
   type WayIn,
@@ -71,7 +72,7 @@ export async function openWayIn(place: Place, names: Names, options: WayInOption
   };
   return {
     sockets,
-    listener: { address, ports },
+    listener: { address, ports, network: migrationNetworkOf(address) },
     [Symbol.asyncDispose]: async () => {
       await proxy.close();
       uncertify();

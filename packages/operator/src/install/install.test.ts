@@ -1,3 +1,4 @@
+import { at } from "@virtkit/api/shape";
 import type { KubeObject } from "@virtkit/kube";
 import { InProcessApiServer } from "@virtkit/testing/api-server";
 import { expect, test } from "vitest";
@@ -45,6 +46,27 @@ test("applies everything, names what does not become ready in time, ends once al
   const said = await ended(install({ client, image, patience: 30 }));
   expect(said.filter((line) => line.endsWith("is ready"))).toHaveLength(5);
   expect(await ended(install({ client, image, patience: 30 }))).toEqual(said);
+});
+
+test("agents join the migration network that a person has put into the KubeVirt object, at the next installation", async () => {
+  const client = new InProcessApiServer().client("test");
+  const find = (kind: string) => all.find((each) => each.kind === kind) as KubeObject;
+  const [kubevirt, agents] = [find("KubeVirt"), find("DaemonSet")];
+  const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } };
+  await client.create(resourceOf(system), system).catch(() => undefined);
+  const again = async (configuration = {}): Promise<unknown> => {
+    const lines = ended(install({ client, image, patience: 30, configuration }));
+    await expect(lines).rejects.toMatchObject({ code: "OPERATOR_NOT_READY" });
+    const { spec } = (await client.get(resourceOf(agents), placeOf(agents))) as { spec?: unknown };
+    return at(spec, "template", "metadata", "annotations");
+  };
+  expect(await again()).toBeUndefined();
+  const body = { spec: { configuration: { migrations: { network: "moves" } } } };
+  await client.patch(resourceOf(kubevirt), placeOf(kubevirt), { type: "merge", body });
+  const key = "k8s.v1.cni.cncf.io/networks";
+  expect(await again()).toEqual({ [key]: "moves@migration0" });
+  const migrations = { network: "other" };
+  expect(await again({ migrations })).toEqual({ [key]: "other@migration0" });
 });
 
 test("waits for a definition of an earlier installation that is being deleted, and names it if it stays", async () => {

@@ -42,16 +42,35 @@ export async function* install(options: InstallOptions): AsyncGenerator<string> 
   yield `applying ${kinds.length} resource definitions`;
   for (const crd of kinds) await apply(client, crd, signal);
   for (const crd of kinds) await untilReady(crd, options);
-  for (const object of all) {
-    if (kinds.includes(object)) continue;
-    await apply(client, object, signal);
-  }
+  const others = manifests(await withLiveNetwork(options)).filter(
+    ({ kind }) => kind !== "CustomResourceDefinition",
+  );
+  for (const object of others) await apply(client, object, signal);
   yield `applied ${all.length} objects`;
-  for (const object of all) {
-    if (kinds.includes(object) || readiness[object.kind ?? ""] === undefined) continue;
+  for (const object of others) {
+    if (readiness[object.kind ?? ""] === undefined) continue;
     await untilReady(object, options);
     yield `${object.kind} ${object.metadata.name} is ready`;
   }
+}
+
+/**
+ * The migration network that the cluster's KubeVirt object names, where the installation does not name another: only the
+ * DaemonSet of the agents can attach it, and the object may have been edited since.
+ */
+async function withLiveNetwork(options: InstallOptions): Promise<Installation> {
+  const { client, signal, configuration } = options;
+  const network = configuration?.migrations?.network;
+  const own = manifests(options).find(({ kind }) => kind === "KubeVirt");
+  if (network !== undefined || !own) return options;
+  const { namespace, name = "" } = own.metadata;
+  const place = namespace === undefined ? { name } : { namespace, name };
+  const found = await liveRead(client, resourceOf(own), place, { signal });
+  if (found.state !== "present") return options;
+  const named = at(found.object, "spec", "configuration", "migrations", "network");
+  if (typeof named !== "string" || named === "") return options;
+  const migrations = { ...configuration?.migrations, network: named };
+  return { ...options, configuration: { ...configuration, migrations } };
 }
 
 async function apply(

@@ -88,6 +88,19 @@ test("components run from a working tree, and restart when it changes, if one is
   }
 });
 
+test("agents join the dedicated migration network that the configuration names, and no other component does", () => {
+  const annotation = ["metadata", "annotations", "k8s.v1.cni.cncf.io/networks"];
+  const joined = (objects: readonly KubeObject[]) =>
+    objects
+      .map((each) => [each.metadata.name, at(each, "spec", "template", ...annotation)])
+      .filter(([, value]) => value !== undefined);
+  expect(joined(all)).toEqual([]);
+  const configuration = { migrations: { network: "lan/moves" } };
+  const dedicated = manifests({ image, configuration });
+  expect(joined(dedicated)).toEqual([["virt-handler", "lan/moves@migration0"]]);
+  expect(joined(manifests({ image, configuration: { migrations: { network: "" } } }))).toEqual([]);
+});
+
 test("CA bundles are left to the API server of VMs, so that applying again does not remove them", () => {
   expect(JSON.stringify(all)).not.toContain("caBundle");
 });

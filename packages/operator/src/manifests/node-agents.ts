@@ -1,5 +1,7 @@
+import { networksAnnotation } from "@virtkit/api/network";
 import { nodeAgentPort } from "@virtkit/api/subresources/node";
 import { askLibvirt, capabilityDirectory } from "@virtkit/node-agent/duties";
+import { migrationInterface } from "@virtkit/node-agent/migration";
 import { labelsOf, priorityClass, starting } from "./control-plane.ts";
 import type { DecidedInstallation } from "./installation.ts";
 import { programOf } from "./program.ts";
@@ -35,7 +37,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
       selector: { matchLabels: labels },
       updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
       template: {
-        metadata: { labels },
+        metadata: { labels, ...migrationNetwork(installation) },
         spec: {
           ...{ serviceAccountName: "kubevirt-handler", priorityClassName: priorityClass },
           ...{ hostPID: true, nodeSelector: installation.nodeSelector },
@@ -88,4 +90,11 @@ export function nodeAgents(installation: DecidedInstallation): object {
       },
     },
   };
+}
+
+/** Multus adds the dedicated network to the agents' Pods, where they look for it by the name of the interface. */
+function migrationNetwork({ configuration }: DecidedInstallation): object {
+  const network = configuration.migrations?.network;
+  if (!network) return {};
+  return { annotations: { [networksAnnotation]: `${network}@${migrationInterface}` } };
 }

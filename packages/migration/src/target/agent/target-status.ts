@@ -1,5 +1,6 @@
 import { type Names, names } from "@virtkit/api/names";
 import type {
+  MigrationNetworkType,
   VirtualMachineInstance,
   VirtualMachineInstanceMigrationState,
 } from "@virtkit/api/schema";
@@ -29,6 +30,8 @@ export interface TargetStatusFacts {
   readonly listener?: {
     readonly address: string;
     readonly ports: Readonly<Record<string, number>>;
+    /** Whether that is the Pod's network or a dedicated one; undefined if nobody knows. */
+    readonly network?: MigrationNetworkType;
   };
   /** The host CPUs that the guest gets here, if it has dedicated CPUs. */
   readonly cpus?: { readonly cpuSet: readonly number[]; readonly topology: string };
@@ -137,12 +140,13 @@ function withListener(
   { listener, cpus }: TargetStatusFacts,
 ): TargetStatus {
   if (!listener) return { vmi, events: [], requeueSeconds: 1 };
-  const { address } = listener;
+  const { address, network } = listener;
   const ports = { ...listener.ports };
   const isNew = state.targetNodeAddress !== address;
   const published = isNew && {
     targetNodeAddress: address,
     targetDirectMigrationNodePorts: ports,
+    ...(network && { migrationNetworkType: network }),
     ...told(state, { nodeAddress: address, directMigrationNodePorts: ports }),
   };
   const placed = cpus && { targetCPUSet: [...cpus.cpuSet], targetNodeTopology: cpus.topology };
