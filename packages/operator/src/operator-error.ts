@@ -2,6 +2,8 @@
 export type OperatorErrorCode =
   /** VMs exist, and removing the installation would leave nobody to end them. */
   | "OPERATOR_VMS_EXIST"
+  /** A component did not end in time, so its account and its definitions were not removed. */
+  | "OPERATOR_NOT_ENDED"
   /** A component did not become ready in time. */
   | "OPERATOR_NOT_READY";
 

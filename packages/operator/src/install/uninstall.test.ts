@@ -28,7 +28,7 @@ test("an installation with VMs is not removed, not even in part", async () => {
   const { items: before } = await client.list(definitions);
   await expect(said(uninstall({ client }))).rejects.toMatchObject({
     code: "OPERATOR_VMS_EXIST",
-    message: expect.stringContaining("1 virtualmachines"),
+    message: expect.stringMatching(/^the cluster has 1 VirtualMachine; delete them, /),
   });
   expect((await client.list(definitions)).items).toHaveLength(before.length);
   expect((await client.list(vms)).items).toHaveLength(1);
@@ -40,12 +40,34 @@ test("with force its VMs are deleted first; if guests do not end, the rest stays
   await client.create(vms, held as KubeObject);
   await expect(said(uninstall({ client, force: true, patience: 20 }))).rejects.toMatchObject({
     code: "OPERATOR_VMS_EXIST",
-    message: expect.stringContaining("still 1 virtualmachines"),
+    message: expect.stringContaining("the cluster still has 1 VirtualMachine; "),
   });
   expect((await client.list(definitions)).items.length).toBeGreaterThan(0);
   const patch = { type: "merge", body: { metadata: { finalizers: null } } } as const;
   await client.patch(vms, { namespace, name: "demo" }, patch);
   expect((await said(uninstall({ client, force: true }))).at(-1)).toMatch(/^removed \d+ objects$/);
+  expect((await client.list(definitions)).items).toEqual([]);
+});
+
+test("the rest of the installation stays until its components have ended, and Pods of others do not count", async () => {
+  const client = await clusterWithDefinitions(namespace);
+  const pods = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+  const create = async (name: string, component: string): Promise<void> => {
+    const metadata = { namespace, name, labels: { "kubevirt.io": component } };
+    const spec = { nodeName: "node-1", containers: [{ name: "main", image: "image" }] };
+    await client.create(pods, { metadata, spec } as unknown as KubeObject);
+  };
+  await create("virt-handler-x", "virt-handler");
+  await create("virt-launcher-other", "virt-launcher");
+  await expect(said(uninstall({ client, patience: 20 }))).rejects.toMatchObject({
+    code: "OPERATOR_NOT_ENDED",
+    message: expect.stringMatching(
+      /^after 0.02 s these Pods of the components are still there: virt-handler-x on node node-1; /,
+    ),
+  });
+  expect((await client.list(definitions)).items.length).toBeGreaterThan(0);
+  await client.delete(pods, { namespace, name: "virt-handler-x" }, { gracePeriodSeconds: 0 });
+  expect(await said(uninstall({ client, patience: 20 }))).toContain("the components have ended");
   expect((await client.list(definitions)).items).toEqual([]);
 });
 

@@ -1,17 +1,20 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { names as namesOf } from "@virtkit/api/names";
+import { at, text } from "@virtkit/api/shape";
 import { defineResource, isNotFound, type KubeClient, type Resource } from "@virtkit/kube";
 import type { Installation } from "../manifests/installation.ts";
 import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
 import { resourceOf } from "./resource-of.ts";
 
+const pods = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+
 /** Options of {@link uninstall}. */
 export interface UninstallOptions extends Omit<Installation, "image"> {
   readonly client: KubeClient;
   /** Deletes all VMs, and what creates them, first. Default false. */
   readonly force?: boolean;
-  /** Milliseconds until the guests of deleted VMs must have ended. Default 5 minutes. */
+  /** Milliseconds until the guests of deleted VMs must have ended, and then the components. Default 5 minutes. */
   readonly patience?: number;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -20,9 +23,10 @@ export interface UninstallOptions extends Omit<Installation, "image"> {
 /**
  * Removes an installation from a cluster. Refuses while there are VMs: their objects would be deleted with
  * their definitions, and nobody would be left to end their guests. With `force` it deletes them first, and
- * waits until their guests have ended.
+ * waits until their guests have ended. Accounts and definitions are removed only when the components have ended, because they
+ * need them until then. After a failure it can be repeated.
  *
- * @throws OperatorError `OPERATOR_VMS_EXIST`
+ * @throws OperatorError `OPERATOR_VMS_EXIST`, or `OPERATOR_NOT_ENDED` with the Pods that are left
  */
 export async function* uninstall(options: UninstallOptions): AsyncGenerator<string> {
   const { client, force = false, patience = 300_000, clock = realClock, signal } = options;
@@ -40,17 +44,17 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
   const left = (): Promise<readonly string[]> => leftOf(client, workloads, signal);
   const found = await left();
   if (found.length > 0 && !force) {
-    const message = `there are ${found.join(", ")}; delete them, or use --force to delete them with everything that they hold`;
+    const message = `the cluster has ${found.join(", ")}; delete them, or use --force to delete them with everything that they hold`;
     throw new OperatorError("OPERATOR_VMS_EXIST", message);
   }
   if (found.length > 0) {
-    yield `deletes ${found.join(", ")}`;
+    yield `deleting ${found.join(", ")}`;
     for (const resource of workloads) {
       await deleteAll(client, resource, signal).catch(ignoreMissing);
     }
     const isEmpty = async (): Promise<boolean> => (await left()).length === 0;
     if (!(await until(isEmpty, { clock, interval: 500, timeout: patience, signal }))) {
-      const message = `after ${patience / 1000} s there are still ${(await left()).join(", ")}; nothing else was removed; find out why they stay`;
+      const message = `after ${patience / 1000} s the cluster still has ${(await left()).join(", ")}; nothing else was removed; find out why they stay`;
       throw new OperatorError("OPERATOR_VMS_EXIST", message);
     }
   }
@@ -63,13 +67,21 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
     await client.delete(resourceOf(object), at, { signal }).catch(ignoreMissing);
   };
   for (const object of programs) await remove(object);
-  const pods = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
-  const areGone = async (): Promise<boolean> => {
-    const { items } = await client.list(pods, { namespace, limit: 1, signal });
-    return items.length === 0;
+  const components = programs.map(({ metadata }) => metadata.name).join(",");
+  const labelSelector = `${names.labels.app} in (${components})`;
+  const running = async (): Promise<readonly string[]> => {
+    const { items } = await client.list(pods, { namespace, labelSelector, signal });
+    return items.map((pod) => {
+      const node = text(at(pod, "spec", "nodeName"));
+      return `${pod.metadata.name}${node && ` on node ${node}`}`;
+    });
   };
+  const areGone = async (): Promise<boolean> => (await running()).length === 0;
   // Node agents make their nodes unschedulable when they end: they need their account until then.
-  await until(areGone, { clock, interval: 250, timeout: 60_000, signal });
+  if (!(await until(areGone, { clock, interval: 250, timeout: patience, signal }))) {
+    const message = `after ${patience / 1000} s these Pods of the components are still there: ${(await running()).join(", ")}; make sure that their nodes run, or delete the Pods of nodes that are off with kubectl delete pod --force; then repeat this`;
+    throw new OperatorError("OPERATOR_NOT_ENDED", message);
+  }
   yield "the components have ended";
   for (const object of others) await remove(object);
   yield `removed ${all.length} objects`;
@@ -85,7 +97,7 @@ async function leftOf(
     try {
       const { items, metadata } = await client.list(resource, { limit: 500, signal });
       const count = items.length + (metadata.remainingItemCount ?? 0);
-      if (count > 0) found.push(`${count} ${resource.plural}`);
+      if (count > 0) found.push(`${count} ${resource.kind}${count === 1 ? "" : "s"}`);
     } catch (error) {
       ignoreMissing(error);
     }

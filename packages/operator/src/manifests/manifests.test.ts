@@ -46,6 +46,14 @@ test("API server and controllers run without root, without capabilities, on a re
   }
 });
 
+test("the namespace allows the privileged Pods of the node agents, also in a cluster that allows less by default", () => {
+  const [namespace] = manifests({ image, namespace: "vms" });
+  expect(namespace).toMatchObject({ kind: "Namespace", metadata: { name: "vms" } });
+  expect(namespace?.metadata.labels).toMatchObject({
+    "pod-security.kubernetes.io/enforce": "privileged",
+  });
+});
+
 test("a component that starts slowly is not killed for that", () => {
   for (const object of [...ofKind("Deployment"), ...ofKind("DaemonSet")]) {
     for (const { startupProbe, livenessProbe } of containersOf(object)) {

@@ -6,6 +6,11 @@ import { controlPlane, priorityClass } from "./control-plane.ts";
 import { type DecidedInstallation, decided, type Installation } from "./installation.ts";
 import { nodeAgents } from "./node-agents.ts";
 
+/** What Kubernetes' own admission of Pods lets run in a namespace; also in its warnings and its audit. */
+const podSecurity = Object.fromEntries(
+  ["enforce", "audit", "warn"].map((mode) => [`pod-security.kubernetes.io/${mode}`, "privileged"]),
+);
+
 /**
  * All objects of an installation, in the order in which they are applied. CA bundles are left out: the API
  * server of VMs fills them in, and applying an installation again does not remove them.
@@ -19,7 +24,11 @@ export function manifests(installation: Installation): readonly KubeObject[] {
   const service = { namespace, name: "virt-api" };
   const { mutating, validating } = webhookConfigurations({ service, caBundle: "" }, names);
   const objects: readonly object[] = [
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
+    {
+      ...{ apiVersion: "v1", kind: "Namespace" },
+      // Node agents are privileged, and a cluster may allow less where nothing is said.
+      metadata: { name: namespace, labels: podSecurity },
+    },
     {
       ...{ apiVersion: "scheduling.k8s.io/v1", kind: "PriorityClass" },
       metadata: { name: priorityClass },
