@@ -29,17 +29,24 @@ function fieldOf(write: Partial<ComponentWrite>, node?: string): string | undefi
   return nodeAgentCauses({ username, userExtra, ...all }, { names, accounts })[0]?.field;
 }
 
+function withGrant(grant: Grant, status: object = {}): object {
+  return vmi({ status, metadata: { annotations: { [grantKey]: encodeGrant(grant) } } });
+}
+
 function claimedBy(node: string): object {
   const holder = { podUID: "p", containerID: "c", node, machineID: "m", bootID: "b", nonce: "n" };
-  const grant: Grant = { state: "Claimed", vmiUID: "u", epoch: 1, seq: 2, holder };
-  return vmi({ metadata: { annotations: { [grantKey]: encodeGrant(grant) } } });
+  return withGrant({ state: "Claimed", vmiUID: "u", epoch: 1, seq: 2, holder });
 }
+
+const granted = withGrant({ state: "Granted", vmiUID: "u", epoch: 1, seq: 1, podUID: "p" });
+const ended: Grant = { state: "Ended", vmiUID: "u", epoch: 1, seq: 3 };
 
 const running = vmi({ status: { phase: "Running" } });
 
 test("an agent may write the status and the claim of a VMI on its node", () => {
   expect(fieldOf({ oldObject: vmi(), object: running }, "n1")).toBe(undefined);
-  expect(fieldOf({ oldObject: vmi(), object: claimedBy("n1") }, "n1")).toBe(undefined);
+  expect(fieldOf({ oldObject: granted, object: claimedBy("n1") }, "n1")).toBe(undefined);
+  expect(fieldOf({ oldObject: claimedBy("n1"), object: withGrant(ended) }, "n1")).toBe(undefined);
 });
 
 test.each([
@@ -63,7 +70,20 @@ test.each([
   ],
   [
     "a claim for another node",
-    { oldObject: vmi(), object: claimedBy("n2") },
+    { oldObject: granted, object: claimedBy("n2") },
+    ...["n1", `metadata.annotations[${grantKey}]`],
+  ],
+  [
+    "the end of another node's guest, if its own node is the target of a migration",
+    {
+      oldObject: claimedBy("n2"),
+      object: withGrant(ended, { migrationState: { targetNode: "n1" } }),
+    },
+    ...["n1", `metadata.annotations[${grantKey}]`],
+  ],
+  [
+    "no grant at all",
+    { oldObject: claimedBy("n1"), object: vmi() },
     ...["n1", `metadata.annotations[${grantKey}]`],
   ],
   [

@@ -1,12 +1,9 @@
-import {
-  decodeGrant,
-  grantAnnotation,
-  isSameHolder,
-  targetHolderAnnotation,
-} from "../grant/index.ts";
+import { decodeGrant, grantAnnotation, targetHolderAnnotation } from "../grant/index.ts";
 import type { Names } from "../names/index.ts";
 import { at, entry, isSet, object, text } from "../shape.ts";
 import { migrationTransferAnnotation } from "../status/migration-transfer.ts";
+import { mayChangeGrant } from "./agent-grant-change.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import { type Cause, fine, invalid } from "./cause.ts";
 import type { ServiceAccounts } from "./service-accounts.ts";
 
@@ -33,8 +30,8 @@ const nodeNameExtra = "authentication.kubernetes.io/node-name";
 /**
  * Why a node agent may not make a write; empty if it may, or if the writer is not a node agent. All agents share
  * one account, and a ClusterRole cannot distinguish nodes, so this checks the node that the agent's token is bound
- * to. An agent may change its own Node. Of VMIs that are on its node or move to it, it may change the status and
- * the run grant, which it may claim for no other node.
+ * to. An agent may change its own Node. Of VMIs that are on its node or move to it, it may change the status, and
+ * the run grant by the steps of {@link mayChangeGrant}.
  */
 export function nodeAgentCauses(
   write: ComponentWrite,
@@ -80,7 +77,7 @@ function ownVmi(write: ComponentWrite, node: string, names: Names): readonly Cau
       `would become ${after}, but ${node} can only take over a VMI`,
     );
   }
-  return ownClaim(old, now, node, names);
+  return ownGrant(old, now, node, names);
 }
 
 /** Whether a VMI is on a node, or is moving to it. */
@@ -107,12 +104,12 @@ function foreignChange(old: unknown, now: unknown, node: string, names: Names): 
   ];
   const others = (vmi: unknown): string => {
     const all = Object.entries(object(at(vmi, "metadata", "annotations")));
-    return canonical(Object.fromEntries(all.filter(([key]) => !own.includes(key))));
+    return canonicalJson(Object.fromEntries(all.filter(([key]) => !own.includes(key))));
   };
-  if (canonical(at(old, "spec")) !== canonical(at(now, "spec"))) return "spec";
+  if (canonicalJson(at(old, "spec")) !== canonicalJson(at(now, "spec"))) return "spec";
   if (!areLabelsOwn(old, now, node, names)) return "metadata.labels";
   for (const field of ["finalizers", "ownerReferences"]) {
-    const [before, after] = [old, now].map((vmi) => canonical(at(vmi, "metadata", field)));
+    const [before, after] = [old, now].map((vmi) => canonicalJson(at(vmi, "metadata", field)));
     if (before !== after) return `metadata.${field}`;
   }
   return others(old) === others(now) ? undefined : "metadata.annotations";
@@ -122,7 +119,7 @@ function foreignChange(old: unknown, now: unknown, node: string, names: Names): 
 function areLabelsOwn(old: unknown, now: unknown, node: string, { labels }: Names): boolean {
   const [before, after] = [old, now].map((vmi) => object(at(vmi, "metadata", "labels")));
   const changed = Object.keys({ ...before, ...after }).filter(
-    (key) => canonical(entry(before, key)) !== canonical(entry(after, key)),
+    (key) => canonicalJson(entry(before, key)) !== canonicalJson(entry(after, key)),
   );
   // What waited for a new launcher.
   const spent: readonly string[] = [
@@ -151,25 +148,19 @@ function leavesFrom(vmi: unknown, node: string): boolean {
   return from === node && text(at(vmi, "status", "nodeName")) === node;
 }
 
-function canonical(value: unknown): string {
-  return JSON.stringify(value ?? null, (_, each: unknown) =>
-    typeof each === "object" && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
+/** An agent changes the run grant only by its own steps, with evidence of its own node. */
+function ownGrant(old: unknown, now: unknown, node: string, names: Names): readonly Cause[] {
+  const key = names.own(grantAnnotation);
+  const [before, after] = [old, now].map((vmi) => entry(at(vmi, "metadata", "annotations"), key));
+  if (before === after) return fine;
+  const uid = text(at(old, "metadata", "uid"));
+  const [from, to] = [decodeGrant(before, uid), decodeGrant(after, uid)];
+  const isHere = text(at(old, "status", "nodeName")) === node;
+  const phase = text(at(now, "status", "phase"));
+  const isFinal = phase === "Failed" || phase === "Succeeded";
+  if (mayChangeGrant(from, to, { node, isHere, isFinal })) return fine;
+  return invalid(
+    `metadata.annotations[${key}]`,
+    `cannot be changed from ${from.state} to ${to.state} by the agent of ${node}: an agent may only claim a guest for its own node, and decide about or end one of its own node`,
   );
-}
-
-/** A new claim must be for this node. */
-function ownClaim(old: unknown, now: unknown, node: string, names: Names): readonly Cause[] {
-  const [before, after] = [old, now].map((vmi) =>
-    decodeGrant(
-      entry(at(vmi, "metadata", "annotations"), names.own(grantAnnotation)),
-      text(at(old, "metadata", "uid")),
-    ),
-  );
-  if (after?.state !== "Claimed") return fine;
-  const isOld = before && "holder" in before && isSameHolder(before.holder, after.holder);
-  if (isOld || after.holder.node === node) return fine;
-  const field = `metadata.annotations[${names.own(grantAnnotation)}]`;
-  return invalid(field, `is claimed for ${after.holder.node} by the agent of ${node}`);
 }

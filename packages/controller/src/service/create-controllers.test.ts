@@ -44,7 +44,8 @@ test("the life of a VMI costs 7 writes and 2 events, none of which fails", async
   ]);
   // The API server decides who may run, not a cache.
   const look = ["get virtualmachineinstances", "list pods"];
-  expect(reads.splice(0)).toEqual(look);
+  // Before the first grant, a VM of its name may remember an earlier guest, although this VMI is not the VM's.
+  expect(reads.splice(0)).toEqual([look[0], "get virtualmachines", look[1]]);
 
   await user.delete(vmis, name);
   await cluster.clock.pass(60_000);

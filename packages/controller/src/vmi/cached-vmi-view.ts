@@ -36,6 +36,7 @@ export function cachedVmiView(
     const owner = controllerOf(vmi?.metadata);
     const isOfVm = owner?.kind === "VirtualMachine";
     const { namespace = "" } = name;
+    const sameName = knownObject(caches.vms.get({ namespace, name: name.name }));
     const vm = isOfVm
       ? knownObject(caches.vms.get({ namespace, name: text(owner.name) }))
       : undefined;
@@ -58,7 +59,7 @@ export function cachedVmiView(
       lookup: lookupFrom(caches),
       isBehind,
       grant: {
-        ...vmMemory(vmi, vm, { names, pods: launchers }),
+        ...vmMemory(vmi, vm ?? sameName, { names, pods: launchers }),
         isLive: false,
         pods: launchers,
         nodes: nodesOf(caches, launchers),

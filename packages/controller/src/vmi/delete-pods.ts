@@ -5,6 +5,7 @@ import { isBeingDeleted, isDown, isTemporary } from "./pod-state.ts";
 import { deletePod } from "./pod-writes.ts";
 import { grantRefused } from "./run-grant.ts";
 import type { SyncFailure } from "./sync-failure.ts";
+import { unknownTargets } from "./unknown-targets.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
 /**
@@ -33,15 +34,13 @@ const unseenSeconds = 60;
 
 /**
  * Deletes the target Pods of migrations that do not exist any more: a Pod can be created after its migration was given up, if
- * the request was late. Nobody else would end it, and every later migration would wait for it. KubeVirt keeps such Pods.
+ * the request was late. Nobody else would end it, and every later migration would wait for it. KubeVirt keeps such Pods. A
+ * cache is not enough to tell that a migration does not exist: a live view has read the migrations of such Pods live, too.
  */
 export function deleteOrphanedTargets(pass: VmiPass): void {
   const { grant, view, names, now, draft } = pass;
-  const known = new Set(view.migrations.map(({ metadata }) => metadata?.uid));
-  for (const pod of podsOf(view)) {
-    const migration = pod.metadata?.labels?.[names.labels.migrationJobUid];
-    if (!grant || migration === undefined || known.has(migration)) continue;
-    if (isDown(pod) || isBeingDeleted(pod) || grant.isFor(pod)) continue;
+  if (!grant) return;
+  for (const pod of unknownTargets(view, names)) {
     const left = unseenSeconds - (now - created(pod)) / 1000;
     if (left > 0) draft.requeueAfter(left);
     else if (grant.refuseDeletion(pod, { isEnding: false }) === undefined) {

@@ -15,6 +15,7 @@ import {
 } from "@virtkit/kube";
 import { expect, test } from "vitest";
 import { liveGrantView } from "./live-grant-view.ts";
+import { RunGrant } from "./run-grant.ts";
 import { samplePod, sampleVmi } from "./testing/sample-view.ts";
 
 const names = namesOf();
@@ -77,6 +78,23 @@ test("distinguishes a missing VMI from one that cannot be read", async () => {
   await expect(liveGrantView(broken, name, { names })).rejects.toThrow("no answer");
 });
 
+const vmiRead = "virtualmachineinstances/vm";
+const vmRead = "virtualmachines/vm";
+
+/** A VMI that nobody has been granted yet. */
+function freeVmi(metadata: object): object {
+  const vmi = sampleVmi({ phase: "Pending" });
+  const annotations = { [names.own(grantAnnotation)]: encodeGrant(freeGrant) };
+  return { ...vmi, metadata: { ...vmi.metadata, annotations, ...metadata } };
+}
+
+/** The VM of that VMI's name. */
+function vmThatRemembers(runs: Parameters<typeof encodeMemory>[0], metadata = {}): object {
+  const type = names.own(runMemoryCondition);
+  const conditions = [{ type, status: "True", message: encodeMemory(runs) }];
+  return { metadata: { name: "vm", uid: "vm-uid", ...metadata }, status: { conditions } };
+}
+
 /** What a live read asks for, if the VMI has a free grant and this VM and these Pods. */
 async function askedFor(
   pods: readonly object[],
@@ -86,18 +104,11 @@ async function askedFor(
     metadata = {},
   }: { isForVm?: boolean; runs?: Parameters<typeof encodeMemory>[0]; metadata?: object } = {},
 ): Promise<readonly string[]> {
-  const vmi = sampleVmi({ phase: "Pending" });
-  const annotations = { [names.own(grantAnnotation)]: encodeGrant(freeGrant) };
   const owner = { kind: "VirtualMachine", name: "vm", uid: "vm-uid", controller: true };
-  const message = encodeMemory(runs);
-  const conditions = [{ type: names.own(runMemoryCondition), status: "True", message }];
   const api = client(
     {
-      "virtualmachineinstances/vm": {
-        ...vmi,
-        metadata: { ...vmi.metadata, annotations, ownerReferences: [owner], ...metadata },
-      },
-      "virtualmachines/vm": { metadata: { name: "vm", uid: "vm-uid" }, status: { conditions } },
+      [vmiRead]: freeVmi({ ownerReferences: [owner], ...metadata }),
+      [vmRead]: vmThatRemembers(runs),
       "nodes/n1": { metadata: { name: "n1" } },
     },
     [pods],
@@ -106,8 +117,6 @@ async function askedFor(
   return api.asked.map((each) => each.replace(/^list .*/, "pods"));
 }
 
-const vmiRead = "virtualmachineinstances/vm";
-const vmRead = "virtualmachines/vm";
 const own = { vmiUID: "vmi-uid" };
 const earlier = { vmiUID: "earlier-uid", pods: [{ podUID: "p", seq: 2, holder }] };
 
@@ -131,4 +140,34 @@ test("the first grant of a VMI needs the Pods of its name, and nodes if somethin
   );
   const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
   expect(await askedFor([samplePod()], { metadata })).toEqual([...first, "nodes/n1"]);
+});
+
+test("the memory of the VM of its name counts for a VMI that it has not created, once before the first grant", async () => {
+  const alone = { ownerReferences: [] };
+  expect(await askedFor([samplePod()], { metadata: alone })).toEqual([vmiRead, vmRead, "pods"]);
+  const set = { kind: "VirtualMachineInstanceReplicaSet", name: "set", uid: "s", controller: true };
+  for (const ownerReferences of [[], [set]]) {
+    const vmi = freeVmi({ ownerReferences: ownerReferences as never });
+    const objects = { [vmiRead]: vmi, [vmRead]: vmThatRemembers([earlier]) };
+    const { grant, vm } = await liveGrantView(client(objects, [[samplePod()]]), name, { names });
+    expect(vm).toBeUndefined();
+    expect(grant.remembered).toEqual([{ holder, proofs: [] }]);
+    const granted = new RunGrant(vmi as never, names, { ...grant, isRemembered: () => true });
+    expect(granted.giveTo(samplePod())?.message).toContain("is not proven to have ended");
+    expect(granted.annotations).toEqual({});
+  }
+});
+
+test("a VMI that its VM is going to adopt is granted only once the VM remembers it", async () => {
+  const grantedFor = async (vm: object | undefined): Promise<boolean> => {
+    const vmi = freeVmi({ ownerReferences: [] });
+    const objects = { [vmiRead]: vmi, ...(vm && { [vmRead]: vm }) };
+    const { grant } = await liveGrantView(client(objects, [[samplePod()]]), name, { names });
+    return new RunGrant(vmi as never, names, grant).giveTo(samplePod()) === undefined;
+  };
+  expect(await grantedFor(undefined)).toBe(true);
+  expect(await grantedFor(vmThatRemembers([]))).toBe(false);
+  expect(await grantedFor(vmThatRemembers([own]))).toBe(true);
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  expect(await grantedFor(vmThatRemembers([], { deletionTimestamp }))).toBe(true);
 });

@@ -3,14 +3,9 @@ import type { Names } from "@virtkit/api/names";
 import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
 import { isFinal } from "@virtkit/api/status";
-import {
-  isNotFound,
-  type KubeClient,
-  type KubeObject,
-  type ObjectName,
-  type Resource,
-} from "@virtkit/kube";
+import { isNotFound, type KubeClient, type ObjectName, type Resource } from "@virtkit/kube";
 import { vmiIdentifier } from "@virtkit/launcher-pod/traits";
+import { listAll } from "../plan/list-all.ts";
 import { nodeResource, podResource, vmiResource } from "../plan/resources.ts";
 import { vmResources } from "../plan/vm-resources.ts";
 import type { PodObject } from "./cluster-objects.ts";
@@ -31,7 +26,7 @@ export interface LiveReadOptions {
 /** What was read live about a VMI. */
 export interface LiveGrant {
   readonly vmi: VirtualMachineInstance | undefined;
-  /** The VM of its name; left out if the VMI has no owner, unless it was asked for. */
+  /** The VM of its name; left out if the VMI is not a VM's, unless it was asked for. */
   readonly vm: VirtualMachine | undefined;
   readonly grant: GrantView;
 }
@@ -62,11 +57,12 @@ export async function liveGrantView(
   const vmi = await read<VirtualMachineInstance>(vmiResource(names), name);
   const value = entry(vmi?.metadata?.annotations, names.own(grantAnnotation));
   const grant = decodeGrant(value, text(vmi?.metadata?.uid));
-  // A VMI without an owner has no VM that could remember something.
+  // A VM of its name counts before the first grant, whoever created the VMI: an earlier VMI of the VM may run.
   const isAlone = vmi !== undefined && controllerOf(vmi.metadata)?.kind !== "VirtualMachine";
+  const needsVm = !isAlone || grant.state === "Free";
   const [vm, pods] = isForVm
     ? [vmFirst, mayHaveRun(vmFirst, grant, names) ? await readPods() : []]
-    : await Promise.all([isAlone ? undefined : readVm(), readPods()]);
+    : await Promise.all([needsVm ? readVm() : undefined, readPods()]);
   const memory = vmMemory(vmi, vm, { names, pods });
   const isNew = isUngranted(vmi, grant, pods) && memory.remembered.length === 0;
   const nodeNames = new Set([
@@ -76,7 +72,9 @@ export async function liveGrantView(
   ]);
   nodeNames.delete("");
   const nodes = await Promise.all([...nodeNames].map((node) => read(nodeResource, { name: node })));
-  return { vmi, vm, grant: { ...memory, isLive: true, pods, nodes: nodes.filter(Boolean) } };
+  const ownVm = isAlone && !isForVm ? undefined : vm;
+  const view = { ...memory, isLive: true, pods, nodes: nodes.filter(Boolean) };
+  return { vmi, vm: ownVm, grant: view };
 }
 
 /** Whether a guest of a VM may have run: its VMI's grant names one, or the VM remembers one. */
@@ -115,18 +113,7 @@ async function listPods(
   signal: AbortSignal | undefined,
 ): Promise<readonly PodObject[]> {
   const labelSelector = `${names.labels.vmiId}=${vmiIdentifier(name)}`;
-  const found: KubeObject[] = [];
-  let next: string | undefined;
-  do {
-    const page = await client.list(podResource, {
-      namespace,
-      labelSelector,
-      continue: next,
-      signal,
-    });
-    found.push(...page.items);
-    next = page.metadata.continue || undefined;
-  } while (next);
+  const found = await listAll(client, podResource, { namespace, labelSelector, signal });
   return (found as PodObject[]).filter(({ metadata }) => {
     const owner = controllerOf(metadata);
     return owner?.kind === "VirtualMachineInstance" && owner.name === name;

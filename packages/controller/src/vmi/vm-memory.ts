@@ -10,10 +10,13 @@ import {
 import type { Names } from "@virtkit/api/names";
 import type { ObjectMeta, VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
-import { controllerOf } from "../plan/ownership.ts";
+import { judgeClaim } from "../plan/ownership.ts";
 import type { PodObject } from "./cluster-objects.ts";
 
-/** What a VM remembers about the Pods that were created for it. A VMI without a VM has no such memory. */
+/**
+ * What the VM of a VMI's name remembers about the Pods that were created for it. A VMI has no such memory if no VM has
+ * its name.
+ */
 export interface VmMemory {
   isRemembered(podUID: string): boolean;
   readonly remembered: readonly EarlierHolder[];
@@ -21,16 +24,24 @@ export interface VmMemory {
   readonly advice?: string | undefined;
 }
 
-/** The memory of a VMI without a VM. */
+/** What counts of a VM besides its memory. */
+interface VmMeta {
+  readonly metadata?: ObjectMeta | undefined;
+}
+
+/** The memory if no VM has the VMI's name. */
 export const noMemory: VmMemory = { isRemembered: () => true, remembered: [] };
 
-/** What the VM of a VMI remembers, from its status. */
+/**
+ * What a VM remembers that has the VMI's name, from its status. It also counts for a VMI that the VM has not created: its
+ * earlier guest may still run. A VMI that the VM is going to adopt is remembered before it is granted, like its own.
+ */
 export function vmMemory(
   vmi: VirtualMachineInstance | undefined,
-  vm: { readonly metadata?: ObjectMeta | undefined } | undefined,
+  vm: VmMeta | undefined,
   { names, pods }: { readonly names: Names; readonly pods: readonly PodObject[] },
 ): VmMemory {
-  if (!vmi || !vm || !isOfVm(vmi, vm)) return noMemory;
+  if (!vmi || !vm) return noMemory;
   const memory = readMemory(vm, names);
   const condition = names.own(runMemoryCondition);
   if ("problem" in memory) {
@@ -47,7 +58,8 @@ export function vmMemory(
       ? `VMI ${unknown.map(({ vmiUID }) => vmiUID).join(", ")} of this VM was removed by force before its node was known: make sure that its guest does not run anywhere; then remove the condition ${condition} from the VM's status`
       : undefined;
   return {
-    isRemembered: (podUID) => run !== undefined && isOf(run, podUID, isFirst(vmi, names)),
+    isRemembered: (podUID) =>
+      isForeign(vmi, vm) || (run !== undefined && isOf(run, podUID, isFirst(vmi, names))),
     remembered: earlier
       .flatMap((each) => holdersOf(each, pods))
       .map((holder) => ({ holder, proofs: [] })),
@@ -55,13 +67,9 @@ export function vmMemory(
   };
 }
 
-/** Whether this VM is the one that the VMI names as its controller, by UID. */
-function isOfVm(
-  vmi: VirtualMachineInstance,
-  vm: { readonly metadata?: ObjectMeta | undefined },
-): boolean {
-  const owner = controllerOf(vmi);
-  return owner?.kind === "VirtualMachine" && owner.uid === vm.metadata?.uid;
+/** Whether the VMI is not this VM's, by UID, and will not be: then the VM never remembers it. */
+function isForeign(vmi: VirtualMachineInstance, vm: VmMeta): boolean {
+  return !["own", "adopt"].includes(judgeClaim(vmi, vm, true));
 }
 
 /** Before the first claim every Pod of the VMI is remembered; later only those that are named. */

@@ -11,8 +11,9 @@ export interface VmiSources {
   /** What the caches know; undefined until they have synced. */
   cached(vmi: ObjectName): VmiView | undefined;
   /**
-   * The same, with everything that decides about the run grant read from the API server; see
-   * `liveGrantView`.
+   * The same, with everything that decides about the run grant and about what is deleted read from
+   * the API server; see `liveGrantView`. That includes migrations, if the cache does not show that
+   * of a target Pod.
    */
   live(vmi: ObjectName, options: RequestOptions): Promise<VmiView>;
 }

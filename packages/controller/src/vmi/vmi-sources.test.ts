@@ -23,7 +23,11 @@ const attachment: PodObject = {
   },
 };
 
-function sources(vmis: VmiCaches["vmis"]) {
+function sources(
+  vmis: VmiCaches["vmis"],
+  { pod = {}, migrations = [] }: { pod?: object; migrations?: readonly object[] } = {},
+) {
+  const asked: string[] = [];
   const cachedPods = [samplePod({ resourceVersion: "old" }), attachment];
   const caches: VmiCaches = {
     vmis,
@@ -43,17 +47,17 @@ function sources(vmis: VmiCaches["vmis"]) {
     resourceQuotas: empty(),
     storageClasses: empty(),
   };
-  const live = samplePod({ resourceVersion: "new" });
+  const live = samplePod({ resourceVersion: "new", ...pod });
   const client = {
     get: async () => sampleVmi({ phase: "Running" }) as never,
-    list: async () => ({ items: [live], metadata: { resourceVersion: "1" } }) as never,
+    list: async ({ plural }: { readonly plural: string }) => {
+      asked.push(plural);
+      const items = plural === "pods" ? [live] : migrations;
+      return { items, metadata: { resourceVersion: "1" } } as never;
+    },
   };
-  return vmiSources({
-    caches,
-    client,
-    names: names(),
-    isBehind: () => false,
-  });
+  const made = vmiSources({ caches, client, names: names(), isBehind: () => false });
+  return { ...made, asked };
 }
 
 const name = { namespace: "ns", name: "vm" };
@@ -76,4 +80,17 @@ test("reads nothing live while the rest of the view is unknown", async () => {
   const { cached, live } = sources(empty("unknown"));
   expect(cached(name)).toBeUndefined();
   await expect(live(name, {})).rejects.toMatchObject({ code: "CONTROLLER_NOT_SYNCED" });
+});
+
+test("the migrations of target Pods that the cache does not show are read live", async () => {
+  const vmi = sampleVmi({ phase: "Running" });
+  const present = { ...empty(), get: () => ({ state: "present", object: vmi }) } as never;
+  const plain = sources(present);
+  expect((await plain.live(name, {})).migrations).toEqual([]);
+  expect(plain.asked).toEqual(["pods"]);
+  const migration = { metadata: { namespace: "ns", name: "move", uid: "mig-uid" }, spec: {} };
+  const pod = { labels: { [names().labels.migrationJobUid]: "mig-uid" } };
+  const moving = sources(present, { pod, migrations: [migration] });
+  expect((await moving.live(name, {})).migrations).toEqual([migration]);
+  expect(moving.asked).toEqual(["pods", "virtualmachineinstancemigrations"]);
 });
