@@ -54,7 +54,10 @@ export type GuardName = keyof typeof guards;
 /** Whether a rule holds; with a guard removed, what it asks for always holds. */
 export type Must = (guard: GuardName, holds: boolean) => boolean;
 
-/** All guards are active, except one that a checker removes. */
-export function enforce(without: GuardName | undefined): Must {
-  return (guard, holds) => holds || guard === without;
+/** All guards are active, except one that a checker removes. A checker may also hear which are asked. */
+export function enforce(without: GuardName | undefined, asked?: (guard: GuardName) => void): Must {
+  return (guard, holds) => {
+    asked?.(guard);
+    return holds || guard === without;
+  };
 }

@@ -29,12 +29,20 @@ export interface Rules {
 const lookForGuest =
   "make sure that no node runs the guest, then delete the VMI and let it be created again";
 
+/** Options of {@link createRules}, all for checkers. */
+export interface RulesOptions {
+  /** The guard to remove. */
+  readonly without?: GuardName | undefined;
+  /** Hears of each guard that is asked, whatever it answers. */
+  readonly asked?: (guard: GuardName) => void;
+}
+
 /**
  * Creates the rules. `without` removes one guard, for a checker that verifies that it matters. Only a checker
  * does that: the rules of production are created once, in `decide.ts`.
  */
-export function createRules({ without }: { readonly without?: GuardName | undefined } = {}): Rules {
-  const must = enforce(without);
+export function createRules({ without, asked }: RulesOptions = {}): Rules {
+  const must = enforce(without, asked);
   return {
     decide(grant, request) {
       if (grant.state !== "Invalid") return decideReadable(grant, request, must);

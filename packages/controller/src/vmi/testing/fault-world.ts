@@ -18,6 +18,7 @@ import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
 import type { PlannedWrite } from "../../plan/index.ts";
 import type { PodObject } from "../cluster-objects.ts";
 import type { GrantRules } from "../grant-view.ts";
+import { RunGrant } from "../run-grant.ts";
 import { vmiReconciler } from "../vmi-reconciler.ts";
 import type { VmiView } from "../vmi-view.ts";
 import { PhaseWatch } from "./phase-watch.ts";
@@ -265,13 +266,47 @@ export class FaultWorld {
     this.#claimed.set(target.podUID, target.node);
   }
 
-  /** The target's node is cut off, and the source's reboots. */
+  /** The node on which the guest runs is cut off, and the other one reboots. */
   loseBothSides(): void {
+    const carriers = new Set([...this.running].map((uid) => this.#claimed.get(uid)));
+    for (const [name, node] of this.#nodes) {
+      if (carriers.has(name)) node.isUp = false;
+      else node.boot++;
+    }
+  }
+
+  /** The VMI as it is stored, and its grant as the migration controller has it in a live read. */
+  get #liveGrant(): { readonly vmi: VirtualMachineInstance; readonly live: RunGrant } {
+    const { vmi } = this;
+    const { grant } = this.#view(this.cluster, true);
+    if (!vmi || !grant) throw new Error("there is no VMI");
+    return { vmi, live: new RunGrant(vmi, names(), grant) };
+  }
+
+  /** Another migration asks for the guest, to a Pod on the node of the first. */
+  askForHandover(): void {
+    const { vmi, live } = this.#liveGrant;
+    const target = this.#holder("other", "c-other", String(this.#firstPod?.spec?.nodeName));
+    this.#remembered.set("other", { vmiUID: String(vmi.metadata?.uid), holder: target });
+    const sourceRuns = vmi.status?.phase === "Running";
+    live.handOver({ target, migrationUID: "other", sourceRuns });
+    const annotations = { ...vmi.metadata?.annotations, ...live.annotations };
+    this.cluster.put(plural, { ...vmi, metadata: { ...vmi.metadata, annotations } });
+  }
+
+  /** The migration controller has counted the migration as failed, and wants to delete its target. */
+  cleanUpTarget(): void {
+    const pod = this.#pod("target");
+    if (!pod) throw new Error("there is no target");
+    const refused = this.#liveGrant.live.refuseDeletion(pod, { isEnding: false });
+    if (refused === undefined) this.deletePods();
+  }
+
+  /** The Pod's agent has claimed, and has not created the guest yet. */
+  claimOnly(): void {
     const grant = this.#grant;
-    if (grant?.state !== "HandingOver") throw new Error("nothing is being handed over");
-    const [from, to] = [grant.holder, grant.target].map(({ node }) => this.#nodes.get(node));
-    if (from) from.boot++;
-    if (to) to.isUp = false;
+    if (!this.vmi || grant?.state !== "Granted") throw new Error("nothing is granted");
+    this.#tell(this.vmi, "Scheduled", this.#claimOf(grant));
   }
 
   get #grant(): ReadGrant | undefined {
@@ -408,24 +443,39 @@ export class FaultWorld {
     const grant = this.#grant;
     if (!vmi || !grant || !this.hasAgents) return;
     if (grant.state === "Granted") this.#claim(vmi, grant);
-    else if (grant.state === "Claimed") this.#tellTheEnd(vmi, grant);
+    else if (grant.state === "Claimed") this.#goOn(vmi, grant);
     else if (grant.state === "HandingOver") this.#takeOver(vmi, grant);
   }
 
   #claim(vmi: VirtualMachineInstance, grant: Granted): void {
-    const { podUID, vmiUID, epoch, seq } = grant;
-    const pod = this.#pod(podUID);
+    const pod = this.#pod(grant.podUID);
     const status = pod?.status?.containerStatuses?.[0];
     if (vmi.status?.phase !== "Scheduled" || !status?.state?.running) return;
-    const node = String(pod?.spec?.nodeName);
-    const holder = this.#holder(podUID, String(status.containerID), node);
-    this.#claimed.set(podUID, node);
-    this.running.add(podUID);
-    this.#tell(vmi, "Running", { state: "Claimed", vmiUID, epoch, seq: seq + 1, holder });
+    this.#run(vmi, this.#claimOf(grant));
   }
 
-  #tellTheEnd(vmi: VirtualMachineInstance, grant: Claimed): void {
+  #claimOf({ podUID, vmiUID, epoch, seq }: Granted): Claimed {
+    const pod = this.#pod(podUID);
+    const containerID = String(pod?.status?.containerStatuses?.[0]?.containerID);
+    const holder = this.#holder(podUID, containerID, String(pod?.spec?.nodeName));
+    return { state: "Claimed", vmiUID, epoch, seq: seq + 1, holder };
+  }
+
+  /** The agent creates the guest for which it has the claim. */
+  #run(vmi: VirtualMachineInstance, claim: Claimed): void {
+    const { podUID, node } = claim.holder;
+    this.#claimed.set(podUID, node);
+    this.running.add(podUID);
+    this.#tell(vmi, "Running", claim);
+  }
+
+  #goOn(vmi: VirtualMachineInstance, grant: Claimed): void {
     const { holder, vmiUID, epoch, seq } = grant;
+    const isNew = vmi.status?.phase === "Scheduled" && !this.#claimed.has(holder.podUID);
+    if (isNew && this.#nodes.get(holder.node)?.isUp) {
+      this.#run(vmi, grant);
+      return;
+    }
     if (vmi.status?.phase !== "Running" || this.running.has(holder.podUID)) return;
     if (!this.#nodes.get(holder.node)?.isUp || !this.#pod(holder.podUID)) return;
     this.#tell(vmi, "Succeeded", { state: "Ended", vmiUID, epoch, seq: seq + 1 });

@@ -37,7 +37,7 @@ const stripped = (done: string, strip: (world: FaultWorld) => void): GuardScenar
   },
 });
 
-/** One scenario for each guard that the VMI controllers ask. */
+/** One scenario for each guard that controllers ask; for the others see `alwaysHeld`. */
 export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>> = {
   readable: deleted("the node is cut off, grant and Pod are removed", (world) => {
     world.isolate();
@@ -80,6 +80,35 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
       world.stripPods();
       world.remove();
       await world.settle();
+    },
+  },
+  "one-handover": {
+    done: "a target runs after a release that the grant does not show, and another migration asks for the guest; then the target's node is cut off, the other one reboots, the Pods are removed by force, and the VMI is deleted",
+    breach: letGo,
+    play: async (world) => {
+      await world.settle();
+      world.handOver();
+      await world.settle();
+      world.arrive();
+      world.askForHandover();
+      world.loseBothSides();
+      await world.settle();
+      world.stripPods();
+      world.remove();
+      await world.settle();
+    },
+  },
+  "source-runs": {
+    done: "an agent has claimed and has not created the guest yet, and a migration asks for it",
+    breach: "the guest never runs",
+    play: async (world) => {
+      world.hasAgents = false;
+      await world.settle();
+      world.claimOnly();
+      world.askForHandover();
+      world.hasAgents = true;
+      await world.settle();
+      if (world.running.size === 0) world.problems.push("the guest never runs");
     },
   },
   "proof-names-container": deleted(
@@ -138,6 +167,20 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
       if (world.vmi) world.problems.push("the VMI is never released");
     },
   },
+  "destroy-unnamed": {
+    done: "the guest has moved, and the migration controller cleans up after its migration as if it had failed",
+    breach: "the guest was destroyed",
+    play: async (world) => {
+      await world.settle();
+      world.handOver();
+      await world.settle();
+      world.arrive();
+      await world.settle();
+      world.cleanUpTarget();
+      await world.settle();
+      if (world.running.size === 0) world.problems.push("the guest was destroyed");
+    },
+  },
   "forget-unnamed": {
     done: "the guest crashes and its Pod is deleted while the node agent is down; then the VMI is deleted",
     breach: "the next VMI never runs",
@@ -153,4 +196,13 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
       if (world.running.size === 0) world.problems.push("the next VMI never runs");
     },
   },
+};
+
+/**
+ * Guards that controllers ask, and that always hold there, with the reason. The model in
+ * `@virtkit/testing/grant-model` shows what happens without them.
+ */
+export const alwaysHeld: Readonly<Partial<Record<GuardName, string>>> = {
+  "list-is-live": "A pass with a cache stops before it asks; the next one reads live.",
+  "destroy-live-read": "A pass with a cache stops before it asks; the next one reads live.",
 };
