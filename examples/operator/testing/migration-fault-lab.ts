@@ -1,4 +1,5 @@
 import { type Cluster, type ClusterNamespace, createNamespace } from "@virtkit/lab/cluster";
+import { GuestDamaged } from "./guest-damaged.ts";
 import { guestFacts } from "./guest-facts.ts";
 import { GuestWatch } from "./guest-watch.ts";
 import type { MigrationFault } from "./migration-fault.ts";
@@ -12,6 +13,9 @@ import { MovingVm } from "./moving-vm.ts";
 
 /** Seconds for one case, which takes half a minute on an idle host. */
 const limit = 240;
+
+/** How many guests a case may damage before it fails. */
+const mostDamaged = 2;
 
 /** A VM whose guest counts and is watched. */
 interface FaultGuest extends AsyncDisposable {
@@ -31,8 +35,23 @@ export class MigrationFaultLab implements AsyncDisposable {
     this.#cluster = cluster;
   }
 
-  /** Runs one case. It ends within a few minutes; if it hangs, the error says what it waited for. */
+  /**
+   * Runs one case, with another guest if QEMU has damaged the first one. It ends within a few minutes; if it hangs, the
+   * error says what it waited for.
+   */
   async run(fault: MigrationFault, phase: FaultPhase): Promise<MigrationFaultOutcome> {
+    for (let damaged = 1; ; damaged++) {
+      try {
+        return await this.#try(fault, phase);
+      } catch (error) {
+        const isDamaged = error instanceof Error && error.cause instanceof GuestDamaged;
+        if (!isDamaged || damaged === mostDamaged) throw error;
+        process.stderr.write(`once more, because the guest was damaged: ${error.message}\n`);
+      }
+    }
+  }
+
+  async #try(fault: MigrationFault, phase: FaultPhase): Promise<MigrationFaultOutcome> {
     const guest = this.#guest ?? (await startGuest(this.#cluster));
     this.#guest = undefined;
     let doing = "begins";

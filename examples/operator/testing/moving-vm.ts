@@ -175,6 +175,10 @@ export class MovingVm {
     throw new Error(`${path}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
   }
 
+  async vmiUid(): Promise<string> {
+    return ((await this.get("vmi")) as unknown as SeenVmi).metadata.uid;
+  }
+
   async vmiStatus(): Promise<VmiStatus> {
     return ((await this.get("vmi")) as { status?: VmiStatus }).status ?? {};
   }
