@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Checks the site that `npm run docs` wrote, in a real browser: `npm run docs:check [-- PICTURES]`. No
- * link may be dead, no page of text may be wider than a phone, and the search must find guides and symbols. With a folder,
- * it writes pictures of a few pages there.
+ * Checks the site that `npm run docs` wrote, in a real browser: `npm run docs:check [-- PICTURES]`. No link may be dead or
+ * lead to a place that its page does not have, no page of text may be wider than a phone, and the search must find guides
+ * and symbols. With a folder, it writes pictures of a few pages there.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -21,13 +21,24 @@ const faults = [];
 const pages = readdirSync(site, { recursive: true, encoding: "utf8" }).filter((file) =>
   file.endsWith(".html"),
 );
-for (const page of pages) {
-  const html = readFileSync(path.join(site, page), "utf8");
-  for (const [, target = ""] of html.matchAll(
-    /(?:href|src)="(?!https?:|#|mailto:|data:)([^"#?]+)/g,
-  )) {
-    const file = path.join(site, path.dirname(page), decodeURI(target));
-    if (!existsSync(file)) faults.push(`${page}: the link to ${target} is dead`);
+/** @type {Map<string, string>} */
+const htmlOf = new Map(pages.map((page) => [page, readFileSync(path.join(site, page), "utf8")]));
+const anchorsOf = new Map(
+  [...htmlOf].map(([page, html]) => [
+    page,
+    new Set([...html.matchAll(/\s(?:id|name)="([^"]+)"/g)].map(([, anchor = ""]) => anchor)),
+  ]),
+);
+for (const [page, html] of htmlOf) {
+  const links = html.matchAll(
+    /(?:href|src)="(?!https?:|mailto:|data:)([^"#?]*)(?:\?[^"#]*)?(?:#([^"]*))?"/g,
+  );
+  for (const [, target = "", anchor = ""] of links) {
+    const file = target === "" ? page : path.join(path.dirname(page), decodeURI(target));
+    if (!existsSync(path.join(site, file))) faults.push(`${page}: the link to ${target} is dead`);
+    const missing = anchor !== "" && !anchorsOf.get(file)?.has(decodeURIComponent(anchor));
+    if (missing && file.endsWith(".html"))
+      faults.push(`${page}: ${target} has no place called #${anchor}`);
   }
 }
 

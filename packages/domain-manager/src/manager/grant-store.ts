@@ -1,5 +1,4 @@
 import type { Grant, ReadGrant } from "@virtkit/api/grant";
-import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 
 /** A stored grant, with what the store needs to recognize it. */
 export interface StoredGrant<Version = unknown> {
@@ -8,7 +7,10 @@ export interface StoredGrant<Version = unknown> {
 }
 
 /** Options of a store's calls. */
-export type GrantStoreOptions = Pick<CallOptions, "signal">;
+export interface GrantStoreOptions {
+  /** Ends the wait at once. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Where a run grant is kept: an object's annotation, or a file. */
 export interface GrantStore<Version = unknown> {
