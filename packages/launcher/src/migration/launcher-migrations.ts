@@ -479,9 +479,10 @@ async function planFor(
   guest: { readonly libvirt: Libvirt; readonly dom: DomainRef; readonly paused: boolean },
 ): Promise<MigrationPlan> {
   const { libvirt, dom, paused } = guest;
-  const [{ xml: domainXml }, { version }] = await Promise.all([
+  const [{ xml: domainXml }, { version }, qemu] = await Promise.all([
     libvirt.call("domainGetXmlDesc", { dom, flags: ["migratable"] }),
     libvirt.call("connectGetLibVersion", {}),
+    libvirt.call("connectGetVersion", {}),
   ]);
   const virtualSizes = await readVirtualSizes(vmi, domainXml, async (path) => {
     const { capacity } = await libvirt.call("domainGetBlockInfo", { dom, path });
@@ -489,6 +490,7 @@ async function planFor(
   });
   return planMigration({
     ...{ vmi, options, domainXml, paused, tls, libvirtVersion: Number(version), virtualSizes },
+    qemuVersion: Number(qemu.version),
     ...(uris && { uris }),
   });
 }

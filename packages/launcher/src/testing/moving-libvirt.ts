@@ -48,6 +48,7 @@ export class MovingLibvirt {
       case "domainGetXmlDesc":
         return { xml };
       case "connectGetLibVersion":
+      case "connectGetVersion":
         return { version: 9_000_000n };
       case "domainMigrateBegin":
         return { cookie, xml };

@@ -96,6 +96,23 @@ describe("the five phases", () => {
     );
   });
 
+  test("use one stream, without compression, if QEMU may crash when several fail", () => {
+    const compressed = { ...options, compression: "zstd" } as const;
+    const planned = (qemuVersion?: number): ReturnType<typeof planMigration> =>
+      plan({ options: compressed, ...(qemuVersion && { qemuVersion }) });
+    for (const old of [7_002_000, 8_002_010]) {
+      const { flags, params } = planned(old);
+      for (const flag of ["parallel", "compressed"]) expect(flags).not.toContain(flag);
+      expect(params).not.toHaveProperty(["parallel.connections"]);
+      expect(params).not.toHaveProperty("compression");
+    }
+    for (const newer of [9_000_000, undefined]) {
+      const { flags, params } = planned(newer);
+      expect(flags).toEqual(expect.arrayContaining(["parallel", "compressed"]));
+      expect(params).toMatchObject({ "parallel.connections": 8, compression: "zstd" });
+    }
+  });
+
   test("are encrypted for the name in the target's certificate", () => {
     const { flags, params } = plan({ tls: { destination: "m1" } });
     expect(flags).toContain("tls");

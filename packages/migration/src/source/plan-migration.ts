@@ -3,6 +3,7 @@ import { readMigratingDomain } from "../read-migrating-domain.ts";
 import { type ConvergencePolicy, convergencePolicy } from "./convergence-policy.ts";
 import { destinationName } from "./destination-name.ts";
 import { type MigrateFlag, phaseFlags } from "./migration-flags.ts";
+import type { MigrationOptions } from "./migration-options.ts";
 import { refuseIncoherent } from "./refuse-incoherent.ts";
 import { refuseUnready } from "./refuse-unready.ts";
 import { type MigrationInput, type MigrationParams, planSingleCall } from "./single-call.ts";
@@ -41,6 +42,19 @@ const defaultDowntimeMs = 300;
 const detectZeroesSince = 10_009_000;
 
 /**
+ * Older versions of QEMU can crash when a migration over several streams fails, and the guest is lost although it should
+ * have stayed. It was seen with QEMU 7.2; 9.0 reworked that code.
+ */
+const severalStreamsSince = 9_000_000;
+
+/** The options that this QEMU survives. Compression needs several streams. */
+function safeOptions({ options, qemuVersion }: MigrationInput): MigrationOptions {
+  if (qemuVersion === undefined || qemuVersion >= severalStreamsSince) return options;
+  const { parallelThreads: _, compression: __, ...others } = options;
+  return others;
+}
+
+/**
  * Plans a migration. What it may do, where the data goes, which disks are copied and what changes in
  * the XML is as KubeVirt decides; `phaseFlags` turns its single call into the five phases.
  *
@@ -54,7 +68,8 @@ const detectZeroesSince = 10_009_000;
  * const begun = await source.call("domainMigrateBegin", { dom, params: plan.params, flags: plan.flags });
  * ```
  */
-export function planMigration(input: MigrationInput): MigrationPlan {
+export function planMigration(given: MigrationInput): MigrationPlan {
+  const input = { ...given, options: safeOptions(given) };
   const { vmi, options, paused, tls, libvirtVersion } = input;
   return guardVmi(vmi, () => {
     refuseUnready(vmi);

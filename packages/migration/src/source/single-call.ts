@@ -39,6 +39,11 @@ export interface MigrationInput {
    * knows all.
    */
   readonly libvirtVersion?: number;
+  /**
+   * QEMU's version as libvirt reports it, such as 7002000. An older one is spared what may crash it. Default: a version
+   * without such faults.
+   */
+  readonly qemuVersion?: number;
   /** The platform's directory names. Default: KubeVirt's. */
   readonly names?: Names;
 }
