@@ -68,8 +68,9 @@ const tiers = [
     name: "faults",
     include: ["packages/*/src/**/*.faults.test.ts", "examples/*/**/*.faults.test.ts"],
     fileParallelism: false,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    // A guard against hanging, beyond those of the cases themselves, which say what they waited for.
+    testTimeout: 420_000,
+    hookTimeout: 240_000,
   },
   {
     name: "cluster",

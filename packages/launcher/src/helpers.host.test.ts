@@ -64,7 +64,7 @@ async function run(name: string, args: readonly string[], socket = "") {
 
 test("virt-probe asks the guest's agent whether it answers", async () => {
   const { guest, socket } = await launcher();
-  const args = ["--domainName", "ns_vm", "--timeoutSeconds", "3", "--guestAgentPing"];
+  const args = ["--domainName", "ns_vm", "--timeoutSeconds", "60", "--guestAgentPing"];
   expect(await run("virt-probe", args, socket)).toMatchObject({ code: 0 });
   expect(guest.calls.map(({ verb }) => verb)).toEqual(["guestPing"]);
   guest.before = async () => {
@@ -78,7 +78,7 @@ test("virt-probe asks the guest's agent whether it answers", async () => {
 test("virt-probe runs a command in the guest, and ends as it ended", async () => {
   const { guest, socket } = await launcher();
   const command = ["--command", "cat", "--", "-v", "/etc/os-release"];
-  const { code } = await run("virt-probe", ["--timeoutSeconds", "3", ...command], socket);
+  const { code } = await run("virt-probe", ["--timeoutSeconds", "60", ...command], socket);
   expect(code).toBe(0);
   expect(guest.calls).toEqual([
     expect.objectContaining({

@@ -306,7 +306,7 @@ test("never opens the link while the disk is swapped for a link over and over", 
   // Both happened: the attacker was active during the attempts.
   expect(seen).toEqual({ mounted: expect.any(Number), refused: expect.any(Number) });
   expect(Math.min(seen.mounted, seen.refused)).toBeGreaterThanOrEqual(20);
-}, 120_000);
+});
 
 /** Control: the same attacker against a check by the path that is followed by the use of the path. */
 async function losesSoon(path: string): Promise<boolean> {

@@ -8,7 +8,7 @@ let lab: TwoNodes;
 beforeAll(async () => {
   lab = await TwoNodes.start();
   await lab.boot({ copies: true });
-}, 180_000);
+});
 afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
 /**
@@ -32,7 +32,8 @@ const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
 
 test.each(worst)(
   "%s is lost at %s while a disk is copied: the guest %s, with every acknowledged write",
-  { timeout: 120_000 },
+  // A guard against hanging, beyond that of the case itself.
+  { timeout: 420_000 },
   async (fault, moment, expected) => {
     expect(await runFault(lab, fault, moment)).toBe(expected);
   },

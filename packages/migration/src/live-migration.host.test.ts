@@ -5,7 +5,7 @@ let lab: TwoNodes;
 beforeAll(async () => {
   lab = await TwoNodes.start();
   await lab.boot();
-}, 180_000);
+});
 afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
 /** Where the guest must be now, and nowhere else: it runs, it has the grant, and it has lost no count. */
@@ -28,7 +28,7 @@ test("a guest moves there and back ten times, and no count is lost, repeated or 
     expect(await target.outcome()).toEqual({ target: "runs" });
     await expectGuestOn(node);
   }
-}, 480_000);
+}, 900_000);
 
 test("the phases are in order: the decision before the release, the resume before the end of confirm", async () => {
   const move = await lab.move();
@@ -46,7 +46,7 @@ test("the phases are in order: the decision before the release, the resume befor
   const places = order.map((at) => all.lastIndexOf(at));
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   await expectGuestOn("b");
-}, 60_000);
+});
 
 test("aborted half-way, the guest keeps running at the source, and the partial copy is gone", async () => {
   const move = await lab.move({ params: { bandwidth: 10 } });
@@ -60,7 +60,7 @@ test("aborted half-way, the guest keeps running at the source, and the partial c
   });
   await expectGuestOn("b");
   await patiently("the half copy is gone", async () => (await lab.state(move.target)) === "absent");
-}, 60_000);
+});
 
 test("a guest that its user paused stays paused at the target", async () => {
   await lab.nodes[1].daemon.virsh("suspend", "vm1");
@@ -73,7 +73,7 @@ test("a guest that its user paused stays paused at the target", async () => {
   expect(lab.counts).toBe(before);
   await move.target.daemon.virsh("resume", "vm1");
   await expectGuestOn("a");
-}, 60_000);
+});
 
 test("a guest that dirties memory faster than the link is aborted in time, unharmed", async () => {
   await lab.inGuest(lab.nodes[0], "setsid dirty 48 >/dev/null 2>&1 &");
@@ -86,7 +86,7 @@ test("a guest that dirties memory faster than the link is aborted in time, unhar
     settled: { source: "runs" },
   });
   await expectGuestOn("a");
-}, 90_000);
+});
 
 test("with post-copy, the same guest is committed, switched and complete at the target", async () => {
   const giveUp = { iteration: 3, how: "postCopy" } as const;
@@ -100,7 +100,7 @@ test("with post-copy, the same guest is committed, switched and complete at the 
   });
   expect(await target.outcome()).toEqual({ target: "runs" });
   await expectGuestOn("b");
-}, 90_000);
+});
 
 test("if the launcher dies between the switch and finish, the next one continues, because there is no way back", async () => {
   const giveUp = { iteration: 3, how: "postCopy" } as const;
@@ -118,7 +118,7 @@ test("if the launcher dies between the switch and finish, the next one continues
   const last = await move.drive("settleSource");
   expect(await last.outcome()).toMatchObject({ source: "ended" });
   await expectGuestOn("a");
-}, 120_000);
+});
 
 test("post-copy whose stream is cut is recovered, and nothing is destroyed meanwhile", async () => {
   const giveUp = { iteration: 3, how: "postCopy" } as const;
@@ -132,6 +132,7 @@ test("post-copy whose stream is cut is recovered, and nothing is destroyed meanw
   // Cut sooner, the target's devices may wait for pages with QEMU's lock held, and QEMU 7.2 hears nothing more.
   await lab.counting(3);
   move.data.cut();
+  source.letTimePass();
   expect(await source.outcome()).toMatchObject({
     outcome: "broken",
     settled: { source: "waits", for: "recovery", record: { outcome: "committed" } },
@@ -144,7 +145,7 @@ test("post-copy whose stream is cut is recovered, and nothing is destroyed meanw
   const next = await move.drive("recover", { "bandwidth.postcopy": 200 });
   expect(await next.outcome()).toMatchObject({ source: "ended" });
   await expectGuestOn("b");
-}, 120_000);
+});
 
 test("with auto-converge, the same guest is slowed down until it moves", async () => {
   const params = { bandwidth: 20, "auto_converge.initial": 80, "auto_converge.increment": 10 };
@@ -152,4 +153,4 @@ test("with auto-converge, the same guest is slowed down until it moves", async (
   const { source } = await move.run();
   expect(await source.outcome()).toMatchObject({ outcome: "moved", by: "preCopy" });
   await expectGuestOn("a");
-}, 120_000);
+});

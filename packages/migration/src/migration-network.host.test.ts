@@ -65,7 +65,7 @@ test("bridge: a connection that is open during the move stays open, and the swit
   expect(await lab.askGuest(lab.nodes[1], facts)).toBe(before);
   expect(pods.on("lan", "bridge fdb show dev pb")).toContain(mac);
   expect(pods.on("lan", "nft list table bridge announced")).toMatch(/counter packets [1-9]/);
-}, 180_000);
+});
 
 test("bridge, where each Pod has its own address: the guest keeps the one it had, and takes the new Pod's when it asks", async () => {
   await using pods = await WiredPods.start();
@@ -84,7 +84,7 @@ test("bridge, where each Pod has its own address: the guest keeps the one it had
   expect(await lab.askGuest(target, facts)).toBe(before);
   const asked = await lab.askGuest(target, "udhcpc -n -q -f -i eth0 -s /bin/true");
   expect(asked).toMatch(/lease of 10\.244\.7\.3 obtained/);
-}, 180_000);
+});
 
 test("masquerade: the guest keeps its lease, MAC and gateway, and is reached at the target's address", async () => {
   await using pods = await WiredPods.start();
@@ -114,7 +114,7 @@ test("masquerade: the guest keeps its lease, MAC and gateway, and is reached at 
   // The target's DHCP server knows the guest, and gives it what it has.
   const renewed = "udhcpc -n -q -f -i eth0 -s /bin/true";
   expect(await lab.askGuest(target, renewed)).toMatch(/lease of 10\.0\.2\.2 obtained/);
-}, 180_000);
+});
 
 function fetching(address: string): string {
   const script = `fetch("http://${address}/", { signal: AbortSignal.timeout(5000) }).then(async (r) => process.stdout.write(await r.text()), () => process.exit(1))`;

@@ -6,6 +6,9 @@ import { patiently } from "./testing/two-nodes.ts";
 const nodes = new FaultLab();
 afterAll(async () => await nodes[Symbol.asyncDispose]());
 
+/** Milliseconds. Each test boots two guests, and breaks a migration between. */
+const guard = 420_000;
+
 /** A move that switches at once, and whose rest takes so many MiB a second. */
 const postCopy = (rest: number): MoveOptions => ({
   flags: ["postcopy"],
@@ -27,44 +30,54 @@ async function states(lab: TwoNodes, { source, target }: Move): Promise<readonly
   return [await lab.state(source), await lab.state(target), (await lab.grant()).state];
 }
 
-test("post-copy breaks, and the target's QEMU hangs before it has run: its copy is ended, and the VM can start cold", async () => {
-  await nodes.use(async (lab) => {
-    const move = await lab.move({ ...postCopy(100), holdTarget: ["finish.before"] });
-    const { source, target } = await move.run();
-    await target.reached("finish.before");
-    await hang(move);
-    target.go("finish.before");
-    expect(await source.outcome()).toMatchObject({
-      outcome: "broken",
-      settled: { source: "waits", for: "coldStart", why: expect.stringContaining("starts cold") },
+test(
+  "post-copy breaks, and the target's QEMU hangs before it has run: its copy is ended, and the VM can start cold",
+  async () => {
+    await nodes.use(async (lab) => {
+      const move = await lab.move({ ...postCopy(100), holdTarget: ["finish.before"] });
+      const { source, target } = await move.run();
+      await target.reached("finish.before");
+      await hang(move);
+      source.letTimePass();
+      target.go("finish.before");
+      expect(await source.outcome()).toMatchObject({
+        outcome: "broken",
+        settled: { source: "waits", for: "coldStart", why: expect.stringContaining("starts cold") },
+      });
+      expect(await target.outcome()).toEqual({ target: "ended" });
+      expect(await states(lab, move)).toEqual(["paused (post-copy failed)", "absent", "Committed"]);
+      expect(lab.faults(move.source)).toEqual([]);
+      // It checks that nobody starts the VM without proof of both ends.
+      await lab.grantAnew(move);
+      await lab.boot();
     });
-    expect(await target.outcome()).toEqual({ target: "ended" });
-    expect(await states(lab, move)).toEqual(["paused (post-copy failed)", "absent", "Committed"]);
-    expect(lab.faults(move.source)).toEqual([]);
-    // It checks that nobody starts the VM without proof of both ends.
-    await lab.grantAnew(move);
-    await lab.boot();
-  });
-}, 180_000);
+  },
+  guard,
+);
 
-test("control: the target's QEMU hangs once it has run: nothing is ended, and the message says what to do", async () => {
-  await nodes.use(async (lab) => {
-    const move = await lab.move(postCopy(4));
-    const { source } = await move.run();
-    await patiently("the target runs in post-copy", async () =>
-      (await lab.state(move.target)).startsWith("running"),
-    );
-    await hang(move);
-    expect(await source.outcome()).toMatchObject({
-      outcome: "broken",
-      settled: {
-        ...{ source: "waits", for: "recovery" },
-        why: expect.stringMatching(/recover the post-copy; .* end both launcher Pods/),
-      },
+test(
+  "control: the target's QEMU hangs once it has run: nothing is ended, and the message says what to do",
+  async () => {
+    await nodes.use(async (lab) => {
+      const move = await lab.move(postCopy(4));
+      const { source } = await move.run();
+      await patiently("the target runs in post-copy", async () =>
+        (await lab.state(move.target)).startsWith("running"),
+      );
+      await hang(move);
+      source.letTimePass();
+      expect(await source.outcome()).toMatchObject({
+        outcome: "broken",
+        settled: {
+          ...{ source: "waits", for: "recovery" },
+          why: expect.stringMatching(/recover the post-copy; .* end both launcher Pods/),
+        },
+      });
+      const [there, here, grant] = await states(lab, move);
+      expect([there, grant]).toEqual(["paused (post-copy failed)", "Committed"]);
+      expect(here).toMatch(/^running/);
+      await lab.boot();
     });
-    const [there, here, grant] = await states(lab, move);
-    expect([there, grant]).toEqual(["paused (post-copy failed)", "Committed"]);
-    expect(here).toMatch(/^running/);
-    await lab.boot();
-  });
-}, 180_000);
+  },
+  guard,
+);

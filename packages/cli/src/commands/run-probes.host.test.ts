@@ -49,7 +49,7 @@ async function inGuest(line: string): Promise<number> {
   const guest = await connectVmi(directory, record);
   try {
     const args = ["-c", line];
-    return (await guest.exec({ command: "/bin/sh", args, timeoutSeconds: 20 })).exitCode;
+    return (await guest.exec({ command: "/bin/sh", args, timeoutSeconds: 60 })).exitCode;
   } finally {
     await guest.close();
   }

@@ -88,7 +88,7 @@ beforeAll(async () => {
       disk(path("scratch"), "qcow2", "vdd"),
     ].join(""),
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await libvirt?.call("domainDestroy", { dom }).catch(() => {});

@@ -17,7 +17,7 @@ beforeAll(async () => {
   dom = await startGuest(daemon, libvirt, "vm1", { cmdline: "hb=none" });
   bootId = await inGuest(libvirt, dom, bootIdFile);
   await libvirt.close();
-}, 120_000);
+});
 
 async function connected(options: Partial<LibvirtOptions> = {}): Promise<Libvirt> {
   const libvirt = await connectLibvirt({ uri: daemon.uri, ...options });
@@ -45,7 +45,7 @@ test.each(["KILL", "TERM"] as const)(
     // Right after its return the daemon has no connection to the agent yet.
     await expect
       .poll(() => libvirt.call("qemuAgentCommand", { dom, command, timeout: 5 }), {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toMatchObject({ result: '{"return":{}}' });
     expect(await inGuest(libvirt, dom, bootIdFile)).toBe(bootId);
@@ -110,7 +110,7 @@ test("keepalive gives up a stopped daemon", async () => {
 test("a hanging agent does not hold up the connection for others", async () => {
   const libvirt = await connected();
   const pid = (await inGuest(libvirt, dom, "cat /run/qga.pid")).trim();
-  const stop = `kill -STOP ${pid}; sleep 20; kill -CONT ${pid}`;
+  const stop = `kill -STOP ${pid}; sleep 60; kill -CONT ${pid}`;
   await agent(libvirt, dom, "guest-exec", { path: "/bin/sh", arg: ["-c", stop] });
   const command = '{"execute":"guest-ping"}';
   const giveUp = new AbortController();
@@ -118,9 +118,9 @@ test("a hanging agent does not hold up the connection for others", async () => {
     libvirt
       .call("qemuAgentCommand", { dom, command, timeout: 60 }, { signal: giveUp.signal })
       .then(() => "answered");
-  // It answers until it has been stopped.
+  // It answers until it has been stopped. On a busy host one that has not been stopped takes seconds.
   let stuck = ask();
-  while ((await Promise.race([stuck, sleep(2_000, "stuck")])) === "answered") stuck = ask();
+  while ((await Promise.race([stuck, sleep(10_000, "stuck")])) === "answered") stuck = ask();
   const order: string[] = [];
   const ended = stuck.finally(() => order.push("agent"));
   ended.catch(() => {});

@@ -42,7 +42,7 @@ beforeAll(async () => {
   // In 128 MiB, a guest that dirties 48 of them kills its agent sooner or later.
   dom = await startGuest(source, control, "vm1", { cmdline: "hb=none", memoryMiB: 256 });
   bootId = await inGuest(control, dom, "cat /proc/sys/kernel/random/boot_id");
-}, 120_000);
+});
 
 afterAll(async () => {
   for (const client of [control, long, far]) await client?.close();
@@ -69,7 +69,7 @@ async function job(wanted: (stats: Result<"domainGetJobStats">) => boolean): Pro
  * until it answers, so the script must be safe to run twice.
  */
 async function inMovedGuest(client: Libvirt, moved: DomainRef, script: string): Promise<string> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 120_000;
   for (;;) {
     await untilAgent(client, moved);
     try {

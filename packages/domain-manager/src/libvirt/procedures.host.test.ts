@@ -41,7 +41,7 @@ beforeAll(async () => {
       <graphics type='vnc'><listen type='socket' socket='${daemon.directory}/vnc.sock'/></graphics>
       <video><model type='vga'/></video>`,
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await libvirt?.close();

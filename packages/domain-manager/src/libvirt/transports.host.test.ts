@@ -21,7 +21,7 @@ beforeAll(async () => {
       key: `${pki}/serverkey.pem`,
     },
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();

@@ -28,7 +28,7 @@ beforeAll(async () => {
   daemon = await startLibvirtd();
   room = await launcherRoom(daemon);
   await createTaps(daemon, "tap0");
-}, 120_000);
+});
 
 afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();
@@ -87,7 +87,7 @@ test("libvirtd killed under a running guest: no guest is lost, and the manager k
   expect(await qemuPid(domain)).toBe(pid);
   await manager.pause(patience);
   expect(await manager.status(patience)).toMatchObject({ state: "Paused", reason: "User" });
-}, 150_000);
+});
 
 test("QEMU killed: the status says so, and no sync starts the guest again", async () => {
   const { request, manager, domain } = await guest();
@@ -105,7 +105,7 @@ test("QEMU killed: the status says so, and no sync starts the guest again", asyn
   await following;
   expect(await manager.status(patience)).toMatchObject({ state: "Shutoff", reason: "Crashed" });
   expect((await manager.syncVmi(request, patience)).state).toBe("Shutoff");
-}, 150_000);
+});
 
 test("disk full while an overlay is made: nothing incomplete is left, and there is no guest", async () => {
   const { request, manager } = await guest([{ name: "root", containerDisk: { image: "lab" } }]);
@@ -127,7 +127,7 @@ test("disk full while an overlay is made: nothing incomplete is left, and there 
   }
   expect((await manager.syncVmi(request, patience)).state).toBe("Running");
   expect((await stat(`${place}/root/disk.qcow2`)).uid).toBe(owner.uid);
-}, 150_000);
+});
 
 test("a crash between define and create: the next sync starts the guest", async () => {
   const { request, identity, libvirt, manager, domain } = await guest();
@@ -144,7 +144,7 @@ test("a crash between define and create: the next sync starts the guest", async 
   expect((await fresh.syncVmi(request, patience)).state).toBe("Running");
   await fresh[Symbol.asyncDispose]();
   await own.close();
-}, 150_000);
+});
 
 test("kill ends a guest and its QEMU at once", async () => {
   const { request, manager, domain } = await guest();
@@ -155,7 +155,7 @@ test("kill ends a guest and its QEMU at once", async () => {
   await expect(qemuPid(domain)).rejects.toThrow();
   expect((await manager.syncVmi(request, patience)).state).toBe("Shutoff");
   await manager.kill(patience);
-}, 150_000);
+});
 
 test.each([0, 30, 100, 300])(
   "kill %i ms after a sync began leaves no QEMU, whatever the sync had done",
@@ -169,5 +169,4 @@ test.each([0, 30, 100, 300])(
     expect((await manager.status(patience)).state).toMatch(/^(Absent|Shutoff)$/);
     await expect(qemuPid(domain)).rejects.toThrow();
   },
-  150_000,
 );

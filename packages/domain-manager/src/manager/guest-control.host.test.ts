@@ -21,7 +21,7 @@ beforeAll(async () => {
   const image = `${room.names.directories.containerDisks}/disk_0.img`;
   await runProgram("qemu-img", ["create", "-q", "-f", "raw", image, "16M"]);
   await runProgram("mkfs.ext4", ["-q", "-F", image]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();

@@ -52,7 +52,7 @@ beforeAll(async () => {
     disks: { owner },
     onStage: ({ stage, state }) => stages.push(`${stage} ${state}`),
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await manager?.[Symbol.asyncDispose]();
@@ -83,7 +83,7 @@ test("a VMI becomes a running guest whose agent answers", async () => {
     timeoutSeconds: 60,
   });
   expect(result).toMatchObject({ exitCode: 3, stdout: "out\n" });
-}, 150_000);
+});
 
 test("a second sync changes nothing", async () => {
   const before = await daemon.virsh("dumpxml", "ns_vm1");
@@ -112,7 +112,7 @@ test("a disk and a card are plugged in while it runs, and the guest sees them", 
       poll,
     )
     .toMatch(/^32768\n[\s\S]*02:00:00:00:00:02/);
-}, 120_000);
+});
 
 test("a link goes down and up", async () => {
   const down = structuredClone(grown);
@@ -138,7 +138,7 @@ test("unplugs them again", async () => {
       return await inGuest(manager, "ls /sys/block; cat /sys/class/net/*/address");
     }, poll)
     .not.toMatch(/sda|02:00:00:00:00:02/);
-}, 120_000);
+});
 
 test("a CPU waits for a Pod with room for it, and is then plugged in", async () => {
   const more = structuredClone(base);
@@ -148,7 +148,7 @@ test("a CPU waits for a Pod with room for it, and is then plugged in", async () 
   await expect
     .poll(async () => await inGuest(manager, "grep -c processor /proc/cpuinfo"), poll)
     .toBe("2\n");
-}, 120_000);
+});
 
 test("a guest that a user paused stays paused until it is unpaused with a proof", async () => {
   await manager.pause(patience);
@@ -161,7 +161,7 @@ test("a guest that a user paused stays paused until it is unpaused with a proof"
   await manager.unpause(mayRun, patience);
   expect(await manager.status(patience)).toMatchObject({ state: "Running" });
   await untilAgent(manager);
-}, 120_000);
+});
 
 test("freezes file systems, and thaws them by hand or automatically", async () => {
   await manager.freeze({ unfreezeAfterSeconds: 0 }, patience);
@@ -177,7 +177,7 @@ test("freezes file systems, and thaws them by hand or automatically", async () =
   await manager.freeze({ unfreezeAfterSeconds: 1 }, patience);
   const write = "echo x > /mnt/vda/x && sync && cat /mnt/vda/x";
   await expect.poll(async () => await inGuest(manager, write), poll).toBe("x\n");
-}, 120_000);
+});
 
 test("reads stats, users, file systems, a picture and the memory", async () => {
   expect(await manager.stats(patience)).toMatchObject({ "vcpu.current": 2, "block.0.name": "vda" });
@@ -194,14 +194,14 @@ test("reads stats, users, file systems, a picture and the memory", async () => {
   expect((await readFile(path)).subarray(0, 4).toString("latin1")).toBe("\x7fELF");
   await rm(path);
   await untilAgent(manager);
-}, 120_000);
+});
 
 test("brings SSH keys into the guest through its agent", async () => {
   await expect
     .poll(async () => (await manager.status(patience)).accessCredentials, poll)
     .toEqual({ synced: true });
   expect(await inGuest(manager, "cat /root/.ssh/authorized_keys")).toMatch(/^ssh-ed25519 AAAA one/);
-}, 120_000);
+});
 
 /** KiB of memory that a guest has. */
 async function memoryOf(of: DomainManager): Promise<number> {
@@ -242,7 +242,7 @@ test("a second guest runs beside it, gets more memory, and ends when it powers i
   await second.delete(patience);
   expect(await second.status(patience)).toMatchObject({ state: "Absent" });
   expect(await manager.status(patience)).toMatchObject({ state: "Running" });
-}, 150_000);
+});
 
 test("a soft reboot and a reset boot it again", async () => {
   const bootId = async () => await inGuest(manager, "cat /proc/sys/kernel/random/boot_id");
@@ -277,4 +277,4 @@ test("a guest that shuts down has ended, and is never started again", async () =
   });
   await fresh[Symbol.asyncDispose]();
   await again.close();
-}, 120_000);
+});

@@ -53,7 +53,7 @@ export async function untilAgent(libvirt: Libvirt, dom: DomainRef): Promise<void
   const end = Date.now() + 110_000;
   for (;;) {
     try {
-      await agent(libvirt, dom, "guest-ping");
+      await agent(libvirt, dom, "guest-ping", undefined, 5);
       return;
     } catch (error) {
       if (Date.now() > end) throw error;
@@ -62,15 +62,16 @@ export async function untilAgent(libvirt: Libvirt, dom: DomainRef): Promise<void
   }
 }
 
-/** Asks the guest's agent. */
+/** Asks the guest's agent. On a busy host its answer takes many seconds. */
 export async function agent(
   libvirt: Libvirt,
   dom: DomainRef,
   execute: string,
   args?: object,
+  timeout = 30,
 ): Promise<unknown> {
   const command = JSON.stringify(args ? { execute, arguments: args } : { execute });
-  const { result } = await libvirt.call("qemuAgentCommand", { dom, command, timeout: 5 });
+  const { result } = await libvirt.call("qemuAgentCommand", { dom, command, timeout });
   return JSON.parse(result ?? "null").return;
 }
 

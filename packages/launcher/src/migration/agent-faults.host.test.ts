@@ -17,7 +17,7 @@ beforeAll(async () => {
   authority = await CertificateAuthority.open({ store: memory, trustDomain: "lab" });
   joined = await JoinedNodes.start();
   bootId = await inGuest(joined.both[0], askBootId);
-}, 180_000);
+});
 afterAll(async () => await joined?.[Symbol.asyncDispose]());
 
 async function started(options?: AgentMoveOptions): Promise<AgentMove> {
@@ -45,7 +45,7 @@ test("two agents in separate processes plan, proxy and claim: the guest moves", 
   await using move = await started();
   await expectEnd(move, "moves");
   expect(move.agent("source").steps.at(-1)).toBe("migrate");
-}, 90_000);
+});
 
 const seams: readonly (readonly [MigrationSide[], string, "stays" | "moves"])[] = [
   [["source"], "source domainMigratePerform.before", "stays"],
@@ -67,7 +67,6 @@ test.each(seams)(
     // It starts nothing again: the launcher has the migration.
     for (const { steps } of again) expect(steps).toEqual(["none"]);
   },
-  90_000,
 );
 
 test("the source's agent is killed when the decision is only on disk: the next one publishes it", async () => {
@@ -77,4 +76,4 @@ test("the source's agent is killed when the decision is only on disk: the next o
   expect(await joined.running()).toEqual([]);
   move.startAgent("source");
   await expectEnd(move, "moves");
-}, 90_000);
+});

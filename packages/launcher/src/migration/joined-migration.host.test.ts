@@ -17,7 +17,7 @@ beforeAll(async () => {
   joined = await JoinedNodes.start();
   bootId = await inGuest(joined.both[0], askBootId);
   await joined.limit("1600mbit");
-}, 180_000);
+});
 afterAll(async () => await joined?.[Symbol.asyncDispose]());
 
 async function moved(
@@ -62,7 +62,7 @@ test("the target's domain, running and persistent, contains no path of the sourc
   }
   expect((await moved()).ends).toMatchObject(success);
   await expectGuestOn("a");
-}, 60_000);
+});
 
 test.each<[whose: string, shows: MoveParts["shows"]]>([
   ["another migration's target", { target: () => migrationIdentity("another", "target") }],
@@ -74,7 +74,6 @@ test.each<[whose: string, shows: MoveParts["shows"]]>([
     await expect(moved({}, shows)).rejects.toMatchObject({ code: "MIGRATION_PEER_REFUSED" });
     await expectGuestOn("a");
   },
-  60_000,
 );
 
 test("gives up a guest that dirties memory faster than the link, unharmed", async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   joined = await JoinedNodes.start();
   launchers = new CheckedLaunchers(joined);
   await inGuest(joined.both[0], "true");
-}, 180_000);
+});
 afterAll(async () => {
   await launchers?.[Symbol.asyncDispose]();
   await joined?.[Symbol.asyncDispose]();

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await source.virsh("define", `${source.directory}/vm1.xml`);
   await source.virsh("start", "vm1");
   bootId = await bootIdOf(source);
-}, 240_000);
+});
 
 afterEach(async () => {
   for (const proxy of proxies ?? []) await proxy.close();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   [source, target] = await Promise.all([start("source"), start("target")]);
   const connect = ({ uri }: Libvirtd): Promise<Libvirt> => connectLibvirt({ uri });
   [near, far] = await Promise.all([connect(source), connect(target)]);
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const daemon of [source, target]) {
@@ -93,7 +93,7 @@ test("a source cannot choose a path in the definition that the target keeps", as
   expect(kept).toContain(`${target.directory}/serial.log`);
   expect(kept).not.toContain(smuggled);
   expect(await target.virsh("domstate", domain.name)).toBe("paused");
-}, 60_000);
+});
 
 test("control: with libvirt's own way to keep a domain, the source's path is in it", async () => {
   const kept = await keptBy({
@@ -113,4 +113,4 @@ test("control: with libvirt's own way to keep a domain, the source's path is in 
     },
   });
   expect(kept).toContain(smuggled);
-}, 60_000);
+});

@@ -17,6 +17,8 @@ interface Told {
 /** How a child's part of a migration ended, as plain data. */
 export type Outcome = Readonly<Record<string, unknown>>;
 
+const hasEnded = (told: Told): boolean => told.outcome !== undefined;
+
 /** A launcher in its own process; see `launcher-child.mjs`. */
 export class ChildLauncher {
   /** The seams that it has reached, with the time. */
@@ -40,13 +42,24 @@ export class ChildLauncher {
   static async start(config: object): Promise<ChildLauncher> {
     const launcher = new ChildLauncher();
     launcher.#child.send({ start: config });
-    await launcher.#next((told) => told.ready || told.outcome !== undefined, "it is ready");
+    await launcher.#next((told) => told.ready || hasEnded(told), "it is ready");
     return launcher;
   }
 
-  /** Waits until it has stopped at a seam. */
+  /** Waits until it has stopped at a seam. Throws if its part ends before. */
   async reached(seam: string): Promise<void> {
-    await this.#next((told) => told.at === seam, `it is at ${seam}`);
+    const what = `it is at ${seam}`;
+    const { at, outcome } = await this.#next((told) => told.at === seam || hasEnded(told), what);
+    if (at === seam) return;
+    throw new Error(`its part has ended before ${what}: ${JSON.stringify(outcome)}`);
+  }
+
+  /**
+   * Lets time pass for a launcher that drives. It waits without end for every answer until something has been broken: what
+   * takes long before that is slow because the host is busy.
+   */
+  letTimePass(): void {
+    if (this.#child.connected) this.#child.send({ time: true });
   }
 
   /** Lets it continue from a seam, if it is alive. */
@@ -60,11 +73,11 @@ export class ChildLauncher {
   }
 
   async outcome(): Promise<Outcome> {
-    return (await this.#next((told) => told.outcome !== undefined, "it has ended")).outcome ?? {};
+    return (await this.#next(hasEnded, "it has ended")).outcome ?? {};
   }
 
   get hasOutcome(): boolean {
-    return this.#told.some((told) => told.outcome !== undefined);
+    return this.#told.some(hasEnded);
   }
 
   async kill(): Promise<void> {
@@ -75,7 +88,8 @@ export class ChildLauncher {
   }
 
   async #next(wanted: (told: Told) => boolean | undefined, what: string): Promise<Told> {
-    const end = Date.now() + 90_000;
+    // A guard against hanging.
+    const end = Date.now() + 180_000;
     for (;;) {
       const found = this.#told.find(wanted);
       if (found) return found;

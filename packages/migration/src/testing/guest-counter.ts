@@ -21,9 +21,9 @@ export interface Acknowledged {
   readonly uptime: string;
 }
 
-/** The counts in a console's log; a line that a move cut in two is ignored. */
+/** The counts in a console's log; a line that a move cut in two, or that is still being written, is ignored. */
 export function acknowledged(log: string): readonly Acknowledged[] {
-  return [...log.matchAll(/^ACK (\d+) ([\d.]+)\r?$/gm)].map(([, count = "", uptime = ""]) => ({
+  return [...log.matchAll(/^ACK (\d+) ([\d.]+)\r?\n/gm)].map(([, count = "", uptime = ""]) => ({
     count: Number(count),
     uptime,
   }));

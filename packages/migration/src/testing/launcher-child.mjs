@@ -2,6 +2,7 @@
 // configuration as the first message, reports where it is, and stops at the seams that the test names.
 import { connect, createServer } from "node:net";
 import { inspect } from "node:util";
+import { realClock } from "@virtkit/api/clock";
 import { decodeGrant, encodeGrant, freeGrant } from "@virtkit/api/grant";
 import { connectLibvirt } from "@virtkit/domain-manager/libvirt";
 import {
@@ -32,6 +33,52 @@ const held = new Map();
 /** @type {import("@virtkit/migration/source").SourceMigration | undefined} */
 let migration;
 
+/**
+ * A clock that stands still until something has been broken: a phase that takes long on a busy host must not be mistaken for the
+ * fault. What is due at once is a turn, not a time, and is not held.
+ */
+class HeldClock {
+  /** @type {number | undefined} */
+  #begin;
+  /** @type {Set<{ callback: () => void, milliseconds: number, timer?: unknown }>} */
+  #timers = new Set();
+
+  now() {
+    return this.#begin === undefined ? 0 : realClock.now() - this.#begin;
+  }
+
+  /** @param {() => void} callback @param {number} milliseconds */
+  setTimeout(callback, milliseconds) {
+    const held = { callback, milliseconds };
+    this.#timers.add(held);
+    if (this.#begin !== undefined || milliseconds === 0) this.#start(held);
+    return held;
+  }
+
+  /** @param {any} held */
+  clearTimeout(held) {
+    this.#timers.delete(held);
+    if (held?.timer !== undefined) realClock.clearTimeout(held.timer);
+  }
+
+  go() {
+    if (this.#begin !== undefined) return;
+    this.#begin = realClock.now();
+    for (const held of this.#timers) if (held.timer === undefined) this.#start(held);
+  }
+
+  /** @param {{ callback: () => void, milliseconds: number, timer?: unknown }} held */
+  #start(held) {
+    held.timer = realClock.setTimeout(() => {
+      this.#timers.delete(held);
+      held.callback();
+    }, held.milliseconds);
+  }
+}
+
+/** How long the source waits for answers. */
+const clock = new HeldClock();
+
 const tell = (/** @type {object} */ message) => process.send?.(message);
 
 /** @param {unknown} error */
@@ -43,11 +90,14 @@ function plain(error) {
 
 /** @param {string} path */
 function linkTo(path) {
-  return new RedialingLink(async () => {
-    const socket = connect({ path });
-    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-    return socket;
-  });
+  return new RedialingLink(
+    async () => {
+      const socket = connect({ path });
+      await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+      return socket;
+    },
+    { clock },
+  );
 }
 
 /** @param {string} path @param {import("@virtkit/migration/handover").ControlHandler} handler */
@@ -72,12 +122,16 @@ async function common({ mode, libvirt: uri, holdAt = [], identity, grants }) {
     decode: (/** @type {string} */ text) => decodeGrant(text, identity.vmiUID),
   };
   const store = new FileGrantStore(grants, { codec, empty: freeGrant });
-  const [control, long] = await Promise.all([connectLibvirt({ uri }), connectLibvirt({ uri })]);
+  const [control, long] = await Promise.all([
+    connectLibvirt({ uri, clock }),
+    connectLibvirt({ uri, clock }),
+  ]);
   return { at, control, long, store, log: { debug: log, info: log, warn: log, error: log } };
 }
 
 /** @param {any} config */
 async function receive(config) {
+  clock.go();
   const { identity: migration, domain, listen, copied, holder, state, interval = 300 } = config;
   const { at, control, long, store, log } = await common(config);
   const file = new ReceiveFile(state, migration.migrationUID);
@@ -102,6 +156,7 @@ async function receive(config) {
 /** @param {any} config */
 async function send(config) {
   const { identity, domain, holder, state, mode, flags, params, paused, giveUp, patience } = config;
+  if (mode !== "drive") clock.go();
   const { at, control, long, store, log } = await common(config);
   await serve(config.serve, serveSource(state));
   const parts = {
@@ -116,7 +171,7 @@ async function send(config) {
   if (mode === "settleSource") return tell({ outcome: await settleSource(parts) });
   if (mode === "recover") return tell({ outcome: await recoverPostCopy(plan, parts) });
   migration = driveMigration(plan, {
-    ...{ ...parts, paused, now },
+    ...{ ...parts, paused, now, clock },
     supervise: (driven, signal) =>
       watch(driven, signal, { libvirt: control, uuid: domain.uuid, giveUp }),
   });
@@ -135,12 +190,12 @@ const now = () => performance.timeOrigin + performance.now();
  */
 async function watch(driven, signal, { libvirt, uuid, giveUp }) {
   const { dom } = await libvirt.call("domainLookupByUuid", { uuid });
-  let last = { processed: -1n, at: performance.now() };
+  let last = { processed: -1n, at: clock.now() };
   while (!signal.aborted) {
     const { params } = await libvirt.call("domainGetJobStats", { dom });
     const processed = BigInt(params["memory_processed"] ?? 0);
-    if (processed !== last.processed) last = { processed, at: performance.now() };
-    else if (performance.now() - last.at > 2_500) return driven.abort("the copy does not move");
+    if (processed !== last.processed) last = { processed, at: clock.now() };
+    else if (clock.now() - last.at > 2_500) return driven.abort("the copy does not move");
     if (giveUp && Number(params["memory_iteration"] ?? 0) >= giveUp.iteration) {
       if (giveUp.how === "abort") return driven.abort("it does not converge");
       tell({ switching: true });
@@ -155,6 +210,7 @@ process.on("message", (/** @type {any} */ message) => {
     const play = message.start.listen ? receive : send;
     play(message.start).catch((error) => tell({ outcome: { failed: plain(error) } }));
   }
+  if (message.time) clock.go();
   if (message.go) held.get(message.go)?.();
   if (message.abort) {
     try {

@@ -52,6 +52,7 @@ export interface MoveOptions {
   readonly holdTarget?: readonly string[];
   /** Milliseconds between two checks of a target that has received nothing. */
   readonly interval?: number;
+  /** Milliseconds that the source waits for an answer, from the moment on at which time passes for it. */
   readonly patience?: number;
   /** Whether the guest's user has paused it. */
   readonly paused?: boolean;
@@ -152,7 +153,7 @@ export class TwoNodes implements AsyncDisposable {
   async askGuest({ daemon }: LabNode, script: string): Promise<string> {
     const call = async (execute: string, args: object): Promise<Record<string, unknown>> => {
       const command = JSON.stringify({ execute, arguments: args });
-      const options = ["--timeout", "5", domain.name, command];
+      const options = ["--timeout", "60", domain.name, command];
       return JSON.parse(await daemon.virsh("qemu-agent-command", ...options)).return;
     };
     const program = { path: "/bin/sh", arg: ["-c", `${script} 2>&1`], "capture-output": true };
@@ -171,17 +172,14 @@ export class TwoNodes implements AsyncDisposable {
   async inGuest({ daemon }: LabNode, script: string): Promise<void> {
     const args = { path: "/bin/sh", arg: ["-c", script] };
     const command = JSON.stringify({ execute: "guest-exec", arguments: args });
+    const ask = async (seconds: string, what: string): Promise<string> =>
+      await daemon.virsh("qemu-agent-command", "--timeout", seconds, domain.name, what);
     await patiently("the guest's agent answers", async () => {
-      await daemon.virsh(
-        "qemu-agent-command",
-        "--timeout",
-        "5",
-        domain.name,
-        '{"execute":"guest-ping"}',
-      );
-      await daemon.virsh("qemu-agent-command", "--timeout", "5", domain.name, command);
+      await ask("5", '{"execute":"guest-ping"}');
       return true;
     });
+    // Once: what is asked again because its answer is late runs twice.
+    await ask("60", command);
   }
 
   log(node: LabNode): string {
@@ -500,7 +498,7 @@ function holderOn({ name }: LabNode, number: number): Holder {
 export async function patiently(
   what: string,
   condition: () => Promise<boolean>,
-  seconds = 90,
+  seconds = 180,
 ): Promise<void> {
   const end = Date.now() + seconds * 1_000;
   let last: unknown;
