@@ -7,7 +7,7 @@ import {
   kubevirtClientMetrics,
   kubevirtQueueMetrics,
 } from "@virtkit/controller/metrics";
-import { createControllers } from "@virtkit/controller/service";
+import { createControllers, installationPart, standardParts } from "@virtkit/controller/service";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
 import { collectMetrics, prometheusMetrics } from "@virtkit/kube/prometheus";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
@@ -33,7 +33,9 @@ const namespace = await inClusterNamespace();
 const configuration = await followConfiguration({ client, namespace, signal, log });
 
 const installed = await installedProjects(client, { signal });
+const architecture = process.arch === "x64" ? "amd64" : process.arch;
 const controllers = createControllers({
+  parts: [...standardParts, installationPart({ namespace, architecture })],
   ...{ client, log, metrics, installed, election: { namespace, name: "virt-controller" } },
   config: () => {
     const cluster = configuration.current;

@@ -33,6 +33,22 @@ test("the configuration follows the KubeVirt object; an invalid one changes noth
   expect(JSON.stringify(told)).toContain("Sometimes");
   expect(store.current.gate("HostDisk")).toBe(true);
 
+  let calls = 0;
+  store.subscribe(() => calls++);
+  const status = { phase: "Deployed", defaultArchitecture: "arm64" };
+  for (const outdatedVirtualMachineInstanceWorkloads of [1, 2, 3]) {
+    const body = { status: { ...status, outdatedVirtualMachineInstanceWorkloads } };
+    const place = { namespace, name: "kubevirt" };
+    await client.patch(kubevirts, place, { type: "merge", body }, { subresource: "status" });
+  }
+  await change({ spec: { configuration: { imagePullPolicy: "Always" } } });
+  const isValid = async (): Promise<boolean> =>
+    store.current.configuration.imagePullPolicy === "Always";
+  expect(await until(isValid, patience)).toBe(true);
+  // Of the status, only the architecture configures something, and the first of these was not valid.
+  expect(calls).toBe(1);
+  expect(store.current.defaultArchitecture).toBe("arm64");
+
   await client.delete(kubevirts, { namespace, name: "kubevirt" });
   expect(await until(async () => !store.current.gate("HostDisk"), patience)).toBe(true);
   stop.abort();

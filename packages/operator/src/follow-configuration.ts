@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { ConfigStore } from "@virtkit/api/config";
 import { names as namesOf } from "@virtkit/api/names";
 import { describeError, type Observers } from "@virtkit/api/observe";
 import type { KubeVirt } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import { defineResource, type KubeClient, type KubeObject } from "@virtkit/kube";
 import { Cache } from "@virtkit/kube/cache";
 import { Reflector } from "@virtkit/kube/reflector";
@@ -36,10 +38,15 @@ export async function followConfiguration(
     ...{ group: names.groups.core, version: "v1", plural: "kubevirts", kind: "KubeVirt" },
   });
   const cache = new Cache<KubeObject>(kubevirts, { namespace });
+  let applied: readonly unknown[] | undefined;
   const choose = (): void => {
     const listing = cache.list({ namespace });
     if (listing.state !== "complete") return;
     const [chosen] = [...listing.objects].sort(byAge);
+    const parts = configuring(chosen);
+    // The status of the installation changes, too, and nobody has to follow that.
+    if (isDeepStrictEqual(parts, applied)) return;
+    applied = parts;
     const { accepted, problems } = store.update((chosen ?? {}) as KubeVirt);
     if (accepted) return;
     const reasons = problems.map(({ path, message }) => `${path}: ${message}`);
@@ -54,6 +61,14 @@ export async function followConfiguration(
   choose();
   cache.subscribe(choose);
   return store;
+}
+
+/** What the configuration is made from. */
+function configuring(kubevirt: KubeObject | undefined): readonly unknown[] {
+  const annotations = kubevirt?.metadata.annotations;
+  const hasStatus = at(kubevirt, "status") !== undefined;
+  const architecture = at(kubevirt, "status", "defaultArchitecture");
+  return [annotations, at(kubevirt, "spec"), hasStatus, architecture];
 }
 
 function byAge(one: KubeObject, other: KubeObject): number {

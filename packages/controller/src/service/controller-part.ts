@@ -4,6 +4,7 @@ import type { Observers } from "@virtkit/api/observe";
 import type { Random } from "@virtkit/api/random";
 import type { KubeClient, ObjectName } from "@virtkit/kube";
 import type { Reconciler, Watch } from "@virtkit/kube/controller";
+import type { Priority } from "@virtkit/kube/queue";
 import type { PlanRunner } from "../plan/run-plan.ts";
 import type { VmiPlanConfig } from "../vmi/vmi-plan-config.ts";
 import type { SharedCaches } from "./shared-caches.ts";
@@ -32,6 +33,8 @@ export interface ControllerPart {
   readonly reconcile: Reconciler;
   /** How many objects to work on at a time. By default 4. */
   readonly concurrency?: number;
+  /** How soon an object is taken; see `ControllerOptions`. */
+  priority?(object: ObjectName): Priority;
 }
 
 /** Creates a reconciler that uses the shared caches. */

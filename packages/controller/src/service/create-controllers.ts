@@ -115,8 +115,8 @@ export function createControllers(options: ControllersOptions): Controllers {
       const config = () => options.config();
       const shared = { caches, names, config, clock, random, wall, ...observers };
       const context: PartContext = { ...shared, client: leading, runner };
-      const { watches, reconcile, concurrency = 4 } = make(context);
-      const run = { watches, reconcile, concurrency, clock, random, ...observers };
+      const { watches, reconcile, concurrency = 4, priority } = make(context);
+      const run = { watches, reconcile, concurrency, priority, clock, random, ...observers };
       return createController({ name, client: leading, ...run });
     });
   };

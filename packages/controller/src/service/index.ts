@@ -7,6 +7,7 @@ export {
   standardParts,
 } from "./create-controllers.ts";
 export { evacuationPart } from "./evacuation-part.ts";
+export { type InstallationPartOptions, installationPart } from "./installation-part.ts";
 export { migrationPart } from "./migration-part.ts";
 export { nodePart } from "./node-part.ts";
 export { poolPart } from "./pool-part.ts";

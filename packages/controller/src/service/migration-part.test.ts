@@ -1,3 +1,4 @@
+import { clusterConfig } from "@virtkit/api/config";
 import { names } from "@virtkit/api/names";
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import type { KubeObject } from "@virtkit/kube";
@@ -5,7 +6,7 @@ import { expect, test } from "vitest";
 import { nodeResource, podResource } from "../plan/resources.ts";
 import { vmResources } from "../plan/vm-resources.ts";
 import { admittedVmi } from "../testing/admit-vmi.ts";
-import { type ServiceWorld, serviceWorld } from "../testing/service-world.ts";
+import { type ServiceWorld, serviceWorld, worldConfig } from "../testing/service-world.ts";
 
 const { vmis, migrations } = vmResources(names());
 const { annotations, finalizers, labels, nodeLabels } = names();
@@ -17,7 +18,7 @@ const cpuLabels = {
 };
 
 /** A migration as the mutating webhook admits it. */
-function migrationOf(vmiName: string): KubeObject {
+function migrationOf(vmiName: string, priority?: string): KubeObject {
   return {
     apiVersion: "kubevirt.io/v1",
     kind: "VirtualMachineInstanceMigration",
@@ -31,7 +32,7 @@ function migrationOf(vmiName: string): KubeObject {
         [annotations.storageObservedApiVersion]: "v1",
       },
     },
-    spec: { vmiName },
+    spec: { vmiName, ...(priority && { priority }) },
   } as KubeObject;
 }
 
@@ -90,4 +91,48 @@ test("a migration without its VMI is deleted", async () => {
   await user.create(migrations, { ...orphan, metadata: { ...lost, finalizers: [] } });
   await world.cluster.clock.pass(10_000);
   expect((await user.list(migrations)).items).toEqual([]);
+});
+
+test("of the migrations that wait for a place, the one with the highest priority takes it", async () => {
+  await using world = await serviceWorld({ nodes: 2 });
+  const migrationLimits = { parallelMigrationsPerCluster: 1 };
+  const cluster = clusterConfig({
+    ...worldConfig.cluster.configuration,
+    migrations: migrationLimits,
+  });
+  world.startControllers("controller", { config: () => ({ ...worldConfig, cluster }) });
+  await world.cluster.clock.pass(5_000);
+  const waiting = [
+    ["first", undefined],
+    ["of-a-user", undefined],
+    ["of-a-descheduler", "system-maintenance"],
+    ["of-a-change", "user-triggered"],
+    ["of-a-drain", "system-critical"],
+    ["of-a-later-change", "user-triggered"],
+  ] as const;
+  for (const [name] of waiting) await runningVmi(world, name);
+  const user = world.cluster.client("user");
+  for (const [name, priority] of waiting) {
+    await user.create(migrations, migrationOf(name, priority));
+    await world.cluster.clock.pass(2_000);
+  }
+  await world.cluster.clock.pass(20_000);
+  const order: string[] = [];
+  for (const _ of waiting) {
+    const all = (await user.list(migrations)).items as readonly VirtualMachineInstanceMigration[];
+    const started = all.filter(
+      ({ status }) => !["", "Pending", "Failed"].includes(status?.phase ?? ""),
+    );
+    expect(started).toHaveLength(1);
+    const name = started[0]?.metadata?.name ?? "";
+    order.push(name.replace("move-", ""));
+    const body = { status: { phase: "Failed" } };
+    const at = { namespace: "default", name };
+    await user.patch(migrations, at, { type: "merge", body }, { subresource: "status" });
+    await world.cluster.clock.pass(30_000);
+  }
+  expect(order).toEqual([
+    ...["first", "of-a-drain", "of-a-change", "of-a-later-change"],
+    ...["of-a-descheduler", "of-a-user"],
+  ]);
 });

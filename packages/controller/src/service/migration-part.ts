@@ -2,7 +2,9 @@ import type { MigrationPolicy, VirtualMachineInstanceMigration } from "@virtkit/
 import { text } from "@virtkit/api/shape";
 import { isNotFound, type KubeObject, type ObjectName, type RequestOptions } from "@virtkit/kube";
 import { objectKey } from "@virtkit/kube/cache";
+import type { Priority } from "@virtkit/kube/queue";
 import { needsStateClaim } from "@virtkit/launcher-pod/traits";
+import { migrationPriority, queuePriority } from "@virtkit/migration/policy";
 import { isTargetPodOf } from "../migration/migration-pass.ts";
 import { isFinalMigration, phaseOf } from "../migration/migration-phase.ts";
 import { migrationReconciler } from "../migration/migration-reconciler.ts";
@@ -35,6 +37,7 @@ function make(context: PartContext): ControllerPart {
   return {
     // One at a time: the limits count what runs, and every pass is short.
     concurrency: 1,
+    priority: (name) => priorityOf(whenKnown(() => knownObject(caches.migrations.get(name)))),
     watches: watches(context),
     reconcile: async (name, { signal }) => {
       const { behindFor, ...runner } = context.runner(name);
@@ -156,10 +159,24 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
   ];
 }
 
+/** Those that wait for a place, in the order in which they may take one. */
 function pending({ migrations }: SharedCaches): readonly ObjectName[] {
+  const born = ({ metadata }: KubeObject): string => text(metadata.creationTimestamp);
   return seen(migrations.list())
     .filter((migration) => phaseOf(migration) === "Pending")
+    .toSorted(
+      (one, other) =>
+        migrationPriority(other) - migrationPriority(one) || born(one).localeCompare(born(other)),
+    )
     .map(nameIn);
+}
+
+/** The first pass that sees a free place takes it, so the order of passes is the order of migrations. */
+function priorityOf(migration: VirtualMachineInstanceMigration | undefined): Priority {
+  if (!migration || !["", "Pending"].includes(phaseOf(migration))) return "high";
+  const priority = migrationPriority(migration);
+  if (priority >= queuePriority.systemCritical) return "high";
+  return priority >= queuePriority.userTriggered ? "normal" : "low";
 }
 
 /** The objects that a cache has seen so far; it reports the others when they come. */

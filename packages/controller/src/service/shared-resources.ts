@@ -24,6 +24,14 @@ export const quotaResource: Resource = defineResource({
   kind: "ResourceQuota",
 });
 
+/** Deployments. */
+export const deploymentResource: Resource = defineResource({
+  group: "apps",
+  version: "v1",
+  plural: "deployments",
+  kind: "Deployment",
+});
+
 /** DaemonSets. */
 export const daemonSetResource: Resource = defineResource({
   group: "apps",

@@ -1,4 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { conditionsOf, hasCondition } from "@virtkit/api/status";
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import { changeOf } from "../workload-update/outdated.ts";
 import { workloadUpdateReconciler } from "../workload-update/workload-update-reconciler.ts";
@@ -54,7 +55,8 @@ function stateOf(vmi: (VirtualMachineInstance & KubeObject) | undefined): string
   if (!vmi) return "";
   const { phase, launcherContainerImageVersion } = vmi.status ?? {};
   const isGoing = vmi.metadata.deletionTimestamp !== undefined;
-  return [phase, launcherContainerImageVersion, changeOf(vmi), isGoing].join();
+  const canMove = hasCondition(conditionsOf(vmi), "LiveMigratable", "True");
+  return [phase, launcherContainerImageVersion, changeOf(vmi), canMove, isGoing].join();
 }
 
 function kubevirtsOf({ kubevirts }: SharedCaches): readonly ObjectName[] {

@@ -26,6 +26,11 @@ export interface ControllerOptions extends Observers {
   readonly backoff?: Omit<RateLimiterOptions, "clock"> | undefined;
   /** Objects that are none of our business, such as those of another shard. By default all are. */
   readonly filter?: ((object: ObjectName) => boolean) | undefined;
+  /**
+   * How soon an object is taken, whatever the reason: by a watch, or again later. By default a watch decides, and objects
+   * that are taken again have the priority `normal`.
+   */
+  readonly priority?: ((object: ObjectName) => Priority) | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
 }

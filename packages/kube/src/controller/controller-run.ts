@@ -113,9 +113,10 @@ export class ControllerRun {
   }
 
   #startWatches(): void {
-    const { client, clock, random, log, metrics, watches, filter } = this.#settings;
-    const enqueue = (object: ObjectName, priority: Priority): void => {
-      if (!filter || filter(object)) this.#queue.add(objectKey(object), priority);
+    const { client, clock, random, log, metrics, watches, filter, priority } = this.#settings;
+    const enqueue = (object: ObjectName, priorityOfWatch: Priority): void => {
+      if (filter && !filter(object)) return;
+      this.#queue.add(objectKey(object), priority?.(object) ?? priorityOfWatch);
     };
     const run = { client, clock, random, log, metrics, signal: this.#abort.signal, enqueue };
     this.#watches = watches.map((watch) => watch.start(run));
@@ -186,12 +187,13 @@ export class ControllerRun {
   }
 
   #requeue(key: string, requeue: Requeue): void {
+    const priority = this.#settings.priority?.(objectName(key));
     if (requeue.result === "error") {
-      this.#queue.addRateLimited(key, { atLeast: requeue.atLeast });
+      this.#queue.addRateLimited(key, { atLeast: requeue.atLeast, priority });
       return;
     }
     this.#queue.forget(key);
-    if (requeue.result === "requeue_after") this.#queue.addAfter(key, requeue.after);
+    if (requeue.result === "requeue_after") this.#queue.addAfter(key, requeue.after, priority);
   }
 }
 

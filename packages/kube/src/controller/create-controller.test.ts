@@ -430,3 +430,21 @@ test("a controller runs once at a time, and objects can be enqueued by hand", as
   await controller.stop();
   await running;
 });
+
+test("objects are taken by their priority, whatever enqueues them, and also when they are tried again", async () => {
+  const { calls, reconcile } = recorder(
+    () => clock,
+    async ({ name }) => {
+      await sleep(clock, 10);
+      return name === "low" || name === "high" ? { requeueAfter: 100 } : undefined;
+    },
+  );
+  const priority = ({ name }: { readonly name: string }) => (name === "high" ? "high" : "low");
+  const { clock, controller } = setUp(reconcile, { watches: [], priority });
+  const running = controller.run();
+  for (const name of ["first", "low", "high"]) controller.enqueue({ name });
+  await clock.pass(1_000);
+  expect(calls.slice(0, 3)).toEqual(["0 high", "10 first", "20 low"]);
+  await controller.stop();
+  await running;
+});

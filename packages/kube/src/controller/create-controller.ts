@@ -55,7 +55,7 @@ export function createController(options: ControllerOptions): Controller {
       }
     },
     stop: async ({ grace = 30_000 } = {}) => await current?.stop(grace),
-    enqueue: (object, { after = 0, priority = "normal" } = {}) =>
+    enqueue: (object, { after = 0, priority = options.priority?.(object) ?? "normal" } = {}) =>
       current?.enqueue(objectKey(object), after, priority),
     watches: () => current?.watches() ?? [],
     problems: () => current?.problems() ?? [],

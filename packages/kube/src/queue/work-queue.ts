@@ -135,10 +135,16 @@ export class WorkQueue {
   }
 
   /** Adds a key that failed, after what the rate limiter says, and not before `atLeast` milliseconds. */
-  addRateLimited(key: string, { atLeast = 0 }: { readonly atLeast?: number } = {}): void {
+  addRateLimited(
+    key: string,
+    {
+      atLeast = 0,
+      priority,
+    }: { readonly atLeast?: number; readonly priority?: Priority | undefined } = {},
+  ): void {
     if (this.#state !== "open") return;
     this.#metrics.count("kube_queue_retries", this.#labels);
-    this.addAfter(key, Math.max(atLeast, this.#rateLimiter.delay(key)));
+    this.addAfter(key, Math.max(atLeast, this.#rateLimiter.delay(key)), priority);
   }
 
   /** The key has succeeded: its next failure is its first. */

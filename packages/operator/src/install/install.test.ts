@@ -26,6 +26,10 @@ const readyStatus: Readonly<Record<string, object>> = {
     ...{ observedGeneration: 1, desiredNumberScheduled: 2, numberReady: 2 },
     ...{ updatedNumberScheduled: 2, currentNumberScheduled: 2, numberMisscheduled: 0 },
   },
+  KubeVirt: {
+    ...{ observedGeneration: 1, phase: "Deployed" },
+    observedDeploymentConfig: JSON.stringify({ "virt-api": image, "virt-launcher": image }),
+  },
 };
 
 test("applies everything, names what does not become ready in time, ends once all is ready, and can be repeated", async () => {
@@ -44,7 +48,8 @@ test("applies everything, names what does not become ready in time, ends once al
     await client.patch(resourceOf(object), placeOf(object), patch, { subresource: "status" });
   }
   const said = await ended(install({ client, image, patience: 30 }));
-  expect(said.filter((line) => line.endsWith("is ready"))).toHaveLength(5);
+  expect(said.filter((line) => line.endsWith("is ready"))).toHaveLength(6);
+  expect(said.at(-1)).toBe("KubeVirt kubevirt is ready");
   expect(await ended(install({ client, image, patience: 30 }))).toEqual(said);
 });
 
@@ -67,6 +72,31 @@ test("agents join the migration network that a person has put into the KubeVirt 
   expect(await again()).toEqual({ [key]: "moves@migration0" });
   const migrations = { network: "other" };
   expect(await again({ migrations })).toEqual({ [key]: "other@migration0" });
+});
+
+test("an update ends only once the controllers report the new image", async () => {
+  const client = new InProcessApiServer().client("test");
+  const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } };
+  await client.create(resourceOf(system), system).catch(() => undefined);
+  await ended(install({ client, image, patience: 30 })).catch(() => undefined);
+  for (const object of all) {
+    const status = readyStatus[object.kind ?? ""];
+    if (!status) continue;
+    const patch = { type: "merge", body: { status } } as const;
+    await client.patch(resourceOf(object), placeOf(object), patch, { subresource: "status" });
+  }
+  await ended(install({ client, image, patience: 30 }));
+  const next = "registry.example/virtkit:1.0.1";
+  await ended(install({ client, image: next, patience: 30 })).catch(() => undefined);
+  for (const object of manifests({ image: next })) {
+    if (object.kind !== "Deployment" && object.kind !== "DaemonSet") continue;
+    const body = { status: { observedGeneration: 2 } };
+    const patch = { type: "merge", body } as const;
+    await client.patch(resourceOf(object), placeOf(object), patch, { subresource: "status" });
+  }
+  await expect(ended(install({ client, image: next, patience: 30 }))).rejects.toMatchObject({
+    message: expect.stringMatching(/^KubeVirt kubevirt is not ready after 0\.03 s; its status is /),
+  });
 });
 
 test("waits for a definition of an earlier installation that is being deleted, and names it if it stays", async () => {

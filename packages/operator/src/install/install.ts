@@ -47,7 +47,9 @@ export async function* install(options: InstallOptions): AsyncGenerator<string> 
   );
   for (const object of others) await apply(client, object, signal);
   yield `applied ${all.length} objects`;
-  for (const object of others) {
+  // The controllers report the whole installation, so that is ready last.
+  const isReport = ({ kind }: KubeObject): boolean => kind === "KubeVirt";
+  for (const object of [...others.filter((each) => !isReport(each)), ...others.filter(isReport)]) {
     if (readiness[object.kind ?? ""] === undefined) continue;
     await untilReady(object, options);
     yield `${object.kind} ${object.metadata.name} is ready`;
@@ -113,8 +115,17 @@ const hasCondition = (type: string) => (object: KubeObject) =>
 const isObserved = (object: KubeObject): boolean =>
   at(object, "status", "observedGeneration") === at(object, "metadata", "generation");
 
+/** The images that an installation consists of, as its controllers have reported them. */
+function deployedImages(kubevirt: KubeObject): readonly unknown[] {
+  const config = at(kubevirt, "status", "observedDeploymentConfig");
+  const images: unknown = JSON.parse(typeof config === "string" ? config : "{}");
+  return typeof images === "object" && images !== null ? Object.values(images) : [];
+}
+
 /** When an object of a kind is ready. */
-const readiness: Readonly<Record<string, (object: KubeObject) => boolean>> = {
+const readiness: Readonly<
+  Record<string, (object: KubeObject, installation: Pick<Installation, "image">) => boolean>
+> = {
   CustomResourceDefinition: hasCondition("Established"),
   APIService: hasCondition("Available"),
   Deployment: (object) =>
@@ -129,6 +140,10 @@ const readiness: Readonly<Record<string, (object: KubeObject) => boolean>> = {
       at(object, "status", "updatedNumberScheduled") === wanted
     );
   },
+  KubeVirt: (object, { image }) =>
+    isObserved(object) &&
+    at(object, "status", "phase") === "Deployed" &&
+    deployedImages(object).every((each) => each === image),
 };
 
 async function untilReady(object: KubeObject, options: InstallOptions): Promise<void> {
@@ -141,7 +156,7 @@ async function untilReady(object: KubeObject, options: InstallOptions): Promise<
   let last: KubeObject | undefined;
   const look = async (): Promise<boolean> => {
     last = await client.get(resourceOf(object), place, { signal });
-    return isReady(last);
+    return isReady(last, options);
   };
   if (await until(look, { clock, interval: 250, timeout: patience, signal })) return;
   const status = JSON.stringify(at(last, "status") ?? {}).slice(0, 500);

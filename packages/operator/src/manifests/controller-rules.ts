@@ -89,7 +89,10 @@ export function controllerRules({ groups }: Names): readonly Rule[] {
   ];
 }
 
-/** What they may do in their own namespace: hold the lease that elects the active one. */
+/**
+ * What they may do in their own namespace: hold the lease that elects the active one, and see how far the installation
+ * is.
+ */
 export function controllerLocalRules(): readonly Rule[] {
   return [
     {
@@ -97,5 +100,6 @@ export function controllerLocalRules(): readonly Rule[] {
       resources: ["leases"],
       verbs: ["get", "list", "watch", "create", "update", "patch"],
     },
+    { apiGroups: ["apps"], resources: ["deployments", "daemonsets"], verbs: read },
   ];
 }
