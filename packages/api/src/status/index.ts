@@ -21,6 +21,11 @@ export {
   setCondition,
 } from "./conditions.ts";
 export { planDataVolumes } from "./data-volume-plan.ts";
+export {
+  type FailureReporter,
+  failedMigrationEvent,
+  findFailureReporter,
+} from "./failed-migration.ts";
 export { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
 export {
   type MigrationTransfer,

@@ -140,10 +140,15 @@ async function storyOf(
   if (!migration) return undefined;
   const found = await find(client.get(vmis, vmi));
   const story = migrationStory(migration, { vmi: found });
-  if (story.outcome !== "failed" || story.reason !== undefined) return story;
-  const fieldSelector = `involvedObject.name=${name.name}`;
-  const { items } = await client.list(events, { namespace: name.namespace, fieldSelector });
-  return migrationStory(migration, { vmi: found, events: items });
+  if (story.outcome !== "failed") return story;
+  // Those of the VMI name the side that failed, and those of the migration the reason if its state has none.
+  const about = await Promise.all(
+    [name.name, vmi.name].map(async (each) => {
+      const fieldSelector = `involvedObject.name=${each}`;
+      return (await client.list(events, { namespace: name.namespace, fieldSelector })).items;
+    }),
+  );
+  return migrationStory(migration, { vmi: found, events: about.flat() });
 }
 
 /** One line that is overwritten on a terminal; elsewhere a line for each phase, and one every few seconds. */

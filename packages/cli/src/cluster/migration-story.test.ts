@@ -1,5 +1,5 @@
 import { encodeGrant, type Handover, type Holder } from "@virtkit/api/grant";
-import { brokenPostCopyEvent } from "@virtkit/api/status";
+import { brokenPostCopyEvent, failedMigrationEvent } from "@virtkit/api/status";
 import { expect, test } from "vitest";
 import { migrationLine } from "./migration-line.ts";
 import { migrationStory, migrationText } from "./migration-story.ts";
@@ -24,15 +24,37 @@ test.each([
     ["Pending", "PreparingTarget", "Failed"],
     "the target gave up in phase PreparingTarget: no node has room",
   ],
-  [
-    ["PreparingTarget", "Running", "Failed"],
-    "the source gave up in phase Running: no node has room",
-  ],
+  [["PreparingTarget", "Running", "Failed"], "it was given up in phase Running: no node has room"],
 ])("a failure after %j names phase, side and reason", (phases, text) => {
   const migration = migrationOf({ phase: "Failed", phaseTransitionTimestamps: reached(...phases) });
   const state = { failed: true, failureReason: "no node\nhas room", targetNode: "b" };
   const story = migrationStory(migration, { vmi: vmi(state) });
   expect(migrationText(story)).toBe(`it did not move from a to b: ${text}`);
+});
+
+test.each([
+  ["Running", { component: "virt-handler", host: "b" }, "the target gave up in phase Running"],
+  ["Running", { component: "virt-handler", host: "a" }, "the source gave up in phase Running"],
+  ["Running", { component: "virt-controller" }, "the control plane gave up in phase Running"],
+  ["Running", { component: "virt-handler" }, "it was given up in phase Running"],
+  ["Running", { component: "virt-handler", host: "c" }, "it was given up in phase Running"],
+  ["PreparingTarget", { component: "virt-handler", host: "a" }, "the source gave up in phase Prep"],
+])("a failure in phase %s that %j reported first is that side's", (phase, source, text) => {
+  const phaseTransitionTimestamps = reached(phase, "Failed");
+  const migration = migrationOf({ phase: "Failed", phaseTransitionTimestamps });
+  const failed = vmi({ failed: true, failureReason: "the disk is gone", targetNode: "b" });
+  const told = (from: object, firstTimestamp: string) => ({
+    ...failedMigrationEvent("mig-uid", "the disk is gone"),
+    involvedObject: { kind: "VirtualMachineInstance", name: "vm", uid: "vmi-uid" },
+    ...{ source: from, firstTimestamp },
+  });
+  const later = told({ component: "virt-handler", host: "a" }, "2026-01-01T00:00:02Z");
+  const events = [later, told(source, "2026-01-01T00:00:01Z")];
+  const story = migrationStory(migration, {
+    ...{ vmi: { metadata: { uid: "vmi-uid" }, ...failed }, events },
+  });
+  expect(migrationText(story)).toContain(`did not move from a to b: ${text}`);
+  expect(migrationText(story)).toContain(": the disk is gone");
 });
 
 test("does not mistake the state of another migration for its own, and takes the reason of a failure from events", () => {

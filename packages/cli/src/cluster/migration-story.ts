@@ -6,6 +6,7 @@ import type {
 import { at, objects, text } from "@virtkit/api/shape";
 import {
   findBrokenPostCopy,
+  findFailureReporter,
   type MigrationTransfer,
   migrationTransferAnnotation,
   readMigrationTransfer,
@@ -20,7 +21,7 @@ export interface MigrationStory {
   readonly outcome: "moved" | "failed" | "moving";
   /** Its phase, or the phase in which it failed. */
   readonly phase: string;
-  /** For a failure, or a post-copy that is broken: who could not continue. */
+  /** For a failure, or a post-copy that is broken: who could not continue, if somebody said so. */
   readonly side?: "the control plane" | "the target" | "the source";
   readonly from: string;
   readonly to: string;
@@ -34,7 +35,7 @@ export interface MigrationStory {
   readonly transfer?: MigrationTransfer;
 }
 
-/** Who works in a phase; in all others it is the source. */
+/** Who works in a phase alone. In all others both sides do, and either may fail. */
 const sides: Readonly<Record<string, NonNullable<MigrationStory["side"]>>> = {
   Pending: "the control plane",
   Scheduling: "the control plane",
@@ -57,13 +58,37 @@ export function migrationStory(
     name: text(metadata?.name),
     outcome: outcomes[now] ?? "moving",
     phase,
-    ...(failed && { side: sides[phase] ?? "the source" }),
+    ...(failed && sideOf(migration, { vmi, events, state, phase })),
     from: text(state.sourceNode),
     to: text(state.targetNode),
     ...(reason !== "" && { reason }),
     ...transferOf(migration, vmi),
     ...(outcomes[now] ? {} : postCopyOf(migration, { vmi, events, state })),
   };
+}
+
+/** Who reported the failure; if nobody did, who works in its phase; and none where that may be either side. */
+function sideOf(
+  { metadata }: VirtualMachineInstanceMigration,
+  {
+    vmi,
+    events,
+    state,
+    phase,
+  }: {
+    readonly vmi: unknown;
+    readonly events: readonly unknown[];
+    readonly state: VirtualMachineInstanceMigrationState;
+    readonly phase: string;
+  },
+): Pick<MigrationStory, "side"> {
+  const found = findFailureReporter(events, { vmi, migrationUID: text(metadata?.uid) });
+  const host = found?.host ?? "";
+  if (host !== "" && host === text(state.targetNode)) return { side: "the target" };
+  if (host !== "" && host === text(state.sourceNode)) return { side: "the source" };
+  if (found?.component === "virt-controller") return { side: "the control plane" };
+  const side = sides[phase];
+  return side ? { side } : {};
 }
 
 /** The source reports a broken post-copy by events; the run grant says whether it is still committed to it. */
@@ -140,7 +165,7 @@ export function migrationText(story: MigrationStory): string {
   if (outcome === "moved") return `it moved${way}`;
   if (outcome === "moving") return `it is moving${way} (${plain(phase)}${postCopyText(story)}`;
   const why = reason ? `: ${plain(reason)}` : "; its events do not say why";
-  return `it did not move${way}: ${side} gave up in phase ${plain(phase)}${why}`;
+  return `it did not move${way}: ${side ? `${side} gave up` : "it was given up"} in phase ${plain(phase)}${why}`;
 }
 
 function postCopyText({

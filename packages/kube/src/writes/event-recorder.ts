@@ -20,6 +20,8 @@ export interface EventRecorderOptions extends Observers {
   readonly client: KubeClient;
   /** Who says it. */
   readonly component: string;
+  /** The node of the component, if there is one for each node. */
+  readonly host?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly wall?: (() => Date) | undefined;
   readonly random?: Random | undefined;
@@ -152,7 +154,7 @@ export class EventRecorder {
 
   #newEvent(event: Aggregate & { readonly at: Date }, namespace: string): KubeEvent {
     const { object, type, reason, message, count, at } = event;
-    const { component } = this.#options;
+    const { component, host } = this.#options;
     const time = seconds(at);
     const name = `${object.name.slice(0, 200)}.${this.#random.uuid().replaceAll("-", "")}`;
     return {
@@ -164,7 +166,7 @@ export class EventRecorder {
       count,
       firstTimestamp: time,
       lastTimestamp: time,
-      source: { component },
+      source: { component, ...(host === undefined ? {} : { host }) },
       reportingComponent: component,
     };
   }

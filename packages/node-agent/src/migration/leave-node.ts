@@ -2,7 +2,7 @@ import { until } from "@virtkit/api/clock";
 import type { Grant } from "@virtkit/api/grant";
 import { describeError } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { brokenPostCopyEvent } from "@virtkit/api/status";
+import { brokenPostCopyEvent, failedMigrationEvent } from "@virtkit/api/status";
 import { isLauncherError } from "@virtkit/launcher/client";
 import { makeKnown } from "../move/follow-side.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
@@ -151,6 +151,7 @@ async function carryOut(
       if (!act.isDecided) await cancel(act, scene);
       const store = parts.store((vmi, next) => givenUp(vmi, next, act, context.wall()));
       await makeKnown(store, { migrationUID: act.migrationUID, outcome: "aborted" });
+      tellGivenUp(act, scene);
       return;
     }
     case "leave":
@@ -231,6 +232,16 @@ async function cancel(
     // A launcher of an earlier release, without this verb, cannot have begun anything.
     if (!isLauncherError(error) || error.code !== "LAUNCHER_VERB") throw error;
   }
+}
+
+/** Who has failed before is known from the status, and has reported it. */
+function tellGivenUp(
+  { migrationUID, reason, isDecided }: Extract<SourceAct, { do: "take-back" }>,
+  { vmi, recorder, context }: MigrationScene,
+): void {
+  const { migrationUid, failed } = vmi.status?.migrationState ?? {};
+  if (isDecided || failed || migrationUid !== migrationUID) return;
+  recorder.record(context.vmis, vmi, failedMigrationEvent(migrationUID, reason));
 }
 
 /** The same write reports the failure and returns the grant. */

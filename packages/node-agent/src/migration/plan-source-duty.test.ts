@@ -161,6 +161,9 @@ test("a guest that came back to a launcher which has ended since: the source say
   expect(planSourceDuty(sourceView(ended)).migrationState).toMatchObject({
     ...{ failed: true, completed: true, failureReason: "the source's launcher has ended" },
   });
+  expect(planSourceDuty(sourceView(ended)).events).toMatchObject([
+    { type: "Warning", message: "migration m-1 failed: the source's launcher has ended" },
+  ]);
   expect(planSourceDuty(sourceView({ ...ended, hasEnded: false })).migrationState).toBeUndefined();
   const elsewhere = { ...claimed, holder: to };
   expect(planSourceDuty(sourceView({ ...ended, grant: elsewhere })).migrationState).toBeUndefined();

@@ -4,7 +4,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceMigrationState,
 } from "@virtkit/api/schema";
-import { isFinal, type PlannedEvent } from "@virtkit/api/status";
+import { failedMigrationEvent, isFinal, type PlannedEvent } from "@virtkit/api/status";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { MigrationReport } from "@virtkit/launcher/client";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
@@ -117,7 +117,7 @@ export function planSourceDuty(view: SourceView): SourceDuty {
   if (!handover) {
     const owns = isUnderWay(view.word);
     const lost = owns ? undefined : lostHere(view);
-    const state = lost && { migrationState: lost };
+    const state = lost && { migrationState: lost, events: [...told.events, failed(lost)] };
     return { ...told, ...state, act: nothing, owns, closeWay: !owns, ...(owns ? again : {}) };
   }
   // Its memory is gone: the target claims by a release that it has, or reports that it has ended, too.
@@ -144,6 +144,13 @@ function lostHere(view: SourceView): VirtualMachineInstanceMigrationState | unde
     ...(time ? { endTimestamp: state.endTimestamp ?? time } : {}),
     failureReason: state.failureReason ?? "the source's launcher has ended",
   };
+}
+
+function failed({
+  migrationUid = "",
+  failureReason = "",
+}: VirtualMachineInstanceMigrationState): PlannedEvent {
+  return failedMigrationEvent(migrationUid, failureReason);
 }
 
 const nothing = { do: "nothing" } as const;

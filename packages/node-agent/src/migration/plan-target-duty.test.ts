@@ -135,6 +135,11 @@ test.each([
     const told = duty({ ...dead, deadFor: 10_000 });
     expect(told.act).toEqual(act);
     expect(told.vmi?.status?.migrationState).toMatchObject({ failed: true, completed: true });
+    expect(told.events).toMatchObject([
+      { type: "Warning", message: expect.stringMatching(/^migration m-1 failed: the target's /) },
+    ]);
+    const known = { ...dead, vmi: movingVmi({ ...listening, failed: true, completed: true }) };
+    expect(duty({ ...known, deadFor: 10_000 }).events).toEqual([]);
   },
 );
 

@@ -10,7 +10,7 @@ import {
 } from "@virtkit/api/grant";
 import type { MigrationNetworkType, VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry } from "@virtkit/api/shape";
-import type { PlannedEvent } from "@virtkit/api/status";
+import { failedMigrationEvent, type PlannedEvent } from "@virtkit/api/status";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
 import { type Encryption, encryptionOf } from "@virtkit/migration/policy";
@@ -175,7 +175,8 @@ function failure({ vmi, now, hasEnded }: TargetView, why: string): TargetDuty {
     ...{ failed: true, completed: true, failureReason: state.failureReason ?? why },
     ...(time ? { endTimestamp: state.endTimestamp ?? time } : {}),
   };
-  return { ...quiet, vmi: { ...vmi, status: { ...vmi.status, migrationState } } };
+  const events = [failedMigrationEvent(state.migrationUid ?? "", migrationState.failureReason)];
+  return { ...quiet, events, vmi: { ...vmi, status: { ...vmi.status, migrationState } } };
 }
 
 /** Whether this incarnation has the guest, and the VMI does not say so yet. */

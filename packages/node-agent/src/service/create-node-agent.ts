@@ -154,7 +154,7 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
         }),
       };
       const recorder = new EventRecorder({
-        ...{ client, component: "virt-handler", clock, random, wall },
+        ...{ client, component: "virt-handler", host: nodeName, clock, random, wall },
         ...observers,
       });
       const enqueue = (object: ObjectName, after: number): void =>
