@@ -1,11 +1,14 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster";
+import { uninstall } from "@virtkit/operator";
+import { manifests } from "@virtkit/operator/manifests";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bootOnce } from "../../tools/boot-once.mjs";
 import { openConsole } from "../../tools/cluster-console.mjs";
+import { nothingIsLeft } from "./testing/expectations.ts";
 import { GuestStream, shownCertificate } from "./testing/guest-stream.ts";
-import { reach } from "./testing/guests.ts";
+import { guestsIn, reach } from "./testing/guests.ts";
 import {
   type InstalledOperator,
   installation,
@@ -13,12 +16,18 @@ import {
   patience,
   tellingWhy,
 } from "./testing/installed-operator.ts";
+import { allTraces, kindsOfGuests, kindsSince, nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
 let operator: InstalledOperator;
+/** What was on the nodes before the installation, and after it. */
+let clean: string[];
+let before: string[];
 
 beforeAll(async () => {
+  clean = await nodeTraces(cluster);
   operator = await installOperator(cluster);
+  before = await nodeTraces(cluster);
 });
 
 afterAll(async () => {
@@ -118,6 +127,7 @@ async function metricsOf(component: string): Promise<string> {
 test("a VM created with kubectl apply runs, has an address, answers on its port, and is gone without a trace", async () => {
   await using namespace = await createNamespace(cluster);
   const inNamespace = ["-n", namespace.name];
+  const idle = await allTraces(cluster);
   await tellingWhy(cluster, async () => {
     await cluster.kubectl(["apply", ...inNamespace, "-f", "-"], { input: JSON.stringify(vm) });
     const status = async (): Promise<string> =>
@@ -135,6 +145,8 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
     expect(shown).toMatch(/demo +\S+ +Running/);
     const address = /\d+\.\d+\.\d+\.\d+/.exec(shown)?.[0] ?? "";
     await expect.poll(() => reach(address), patience).toMatch(/^boot_id=/);
+    // The control of the search for traces: it finds each kind while the guest runs.
+    expect(await kindsSince(cluster, idle)).toEqual(expect.arrayContaining([...kindsOfGuests]));
     await useStreams(namespace.name);
     expect(await metricsOf("virt-controller")).toMatch(
       /^kubevirt_vmi_info\{.*phase="running".*\} 1$/m,
@@ -148,14 +160,7 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
     expect(code).toBe(202);
     await expect.poll(status, patience).toBe("Stopped");
 
-    await cluster.kubectl(["delete", "vm", "demo", ...inNamespace, "--wait=false"]);
-    await expect
-      .poll(() => cluster.kubectl(["get", "vm,vmi,pod", ...inNamespace, "-o", "name"]), patience)
-      .toBe("");
-    for (const node of cluster.nodes) {
-      const find = [installation.stateDirectory, "-mindepth", "2"];
-      expect((await cluster.runOnNode(node, "find", find)).trim()).toBe("");
-    }
+    await nothingIsLeft(cluster, guestsIn(cluster, namespace.name), before);
   });
 });
 
@@ -202,6 +207,7 @@ test("npm start -- --cluster --once boots a VM until it is ready, reaches it, st
     expect(shown).toContain("SHUTDOWN");
     const left = await cluster.kubectl(["get", "vm,vmi", ...inNamespace, "-o", "name"]);
     expect(left).toBe("");
+    await nothingIsLeft(cluster, guestsIn(cluster, namespace.name), before);
   });
 });
 
@@ -227,4 +233,19 @@ test.each([
   };
   expect(await may(verb, group, what)).toBe(false);
   expect(await may("get", "kubevirt.io", "virtualmachineinstances")).toBe(true);
+});
+
+test("removing the installation leaves none of its objects, and nothing of it on the nodes", async () => {
+  await tellingWhy(cluster, async () => {
+    for await (const line of uninstall({ client: operator.client, ...installation })) void line;
+    // Nobody can ask for an object whose definition is gone.
+    const items = manifests(installation).filter(({ kind }) => kind !== "KubeVirt");
+    const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+    const left = (): Promise<string> =>
+      cluster.kubectl(["get", "-f", "-", "--ignore-not-found", "-o", "name"], { input });
+    await expect.poll(left, patience).toBe("");
+    const added = async (): Promise<string[]> =>
+      (await nodeTraces(cluster)).filter((trace) => !clean.includes(trace));
+    await expect.poll(added, patience).toEqual([]);
+  });
 });
