@@ -6,6 +6,7 @@ import { manifests } from "@virtkit/operator/manifests";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bootOnce } from "../../tools/boot-once.mjs";
 import { openConsole } from "../../tools/cluster-console.mjs";
+import { type Attempt, administrator, componentAccount } from "./testing/component-account.ts";
 import { nothingIsLeft } from "./testing/expectations.ts";
 import { GuestStream, shownCertificate } from "./testing/guest-stream.ts";
 import { guestsIn, reach } from "./testing/guests.ts";
@@ -233,6 +234,101 @@ test.each([
   };
   expect(await may(verb, group, what)).toBe(false);
   expect(await may("get", "kubevirt.io", "virtualmachineinstances")).toBe(true);
+});
+
+/** Writes that are valid, but change nothing. */
+const dry = "?dryRun=All";
+const core = "/api/v1/namespaces";
+const vms = `/apis/kubevirt.io/v1/namespaces/default`;
+const label = { metadata: { labels: { "kubevirt.io/schedulable": "true" } } };
+
+const get = (path: string): Attempt => ({ method: "GET", path });
+const remove = (path: string): Attempt => ({ method: "DELETE", path: `${path}${dry}` });
+const patch = (path: string, body: object): Attempt => ({
+  ...{ method: "PATCH", path: `${path}${dry}`, body },
+});
+const create = (path: string, body: object): Attempt => ({
+  ...{ method: "POST", path: `${path}${dry}`, body },
+});
+const containers = [{ name: "main", image: "image" }];
+const createPod = create(`${core}/default/pods`, { metadata: { name: "x" }, spec: { containers } });
+const createBinding = create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+  metadata: { name: "x" },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+});
+const run: Attempt = {
+  ...{ method: "POST", path: `${core}/default/pods/x/exec?command=true`, body: {} },
+};
+
+/** What each component must not do, and what it must be able to do. */
+const attempts = {
+  "kubevirt-handler": {
+    refused: [
+      ...[get(`${core}/default/secrets`), get(`${core}/kubevirt/secrets/virtkit-ca`)],
+      ...[createPod, run, createBinding, remove(`${core}/default/pods/x`)],
+      remove(`${vms}/virtualmachines/x`),
+      remove(`${vms}/virtualmachineinstances/x`),
+      patch(`${vms}/virtualmachines/x`, { spec: { runStrategy: "Halted" } }),
+      get("/api/v1/nodes"),
+      patch("/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", label),
+    ],
+    allowed: [
+      get("/apis/kubevirt.io/v1/virtualmachineinstances"),
+      get("/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts"),
+      patch("/api/v1/nodes/node-1", label),
+    ],
+  },
+  "kubevirt-controller": {
+    refused: [
+      ...[get(`${core}/default/secrets`), get(`${core}/kubevirt/secrets/virtkit-ca`)],
+      ...[run, createBinding, remove("/api/v1/nodes/node-1")],
+      patch("/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", label),
+    ],
+    allowed: [get("/api/v1/pods"), createPod, patch("/api/v1/nodes/node-2", label)],
+  },
+  "kubevirt-apiserver": {
+    refused: [
+      ...[get(`${core}/default/secrets`), createPod, run, createBinding],
+      remove(`${vms}/virtualmachineinstances/x`),
+      patch("/api/v1/nodes/node-1", label),
+    ],
+    allowed: [
+      get(`${core}/kubevirt/secrets/virtkit-ca`),
+      get("/apis/kubevirt.io/v1/virtualmachines"),
+    ],
+  },
+} as const;
+
+/** The agent's Pod on a node: a token that is bound to it says so. */
+async function agentPod(node: string): Promise<{ readonly name: string; readonly uid: string }> {
+  const text = await cluster.kubectl([
+    ...["get", "pods", "-n", "kubevirt", "-l", "kubevirt.io=virt-handler", "-o", "json"],
+    ...["--field-selector", `spec.nodeName=${node}`],
+  ]);
+  const { name = "", uid = "" } = JSON.parse(text).items[0]?.metadata ?? {};
+  return { name, uid };
+}
+
+test("with its own token each component is refused what is not its work, and an agent also the Nodes of others", async () => {
+  const pods = { "kubevirt-handler": await agentPod("node-1") };
+  using admin = administrator(cluster);
+  for (const [account, { refused, allowed }] of Object.entries(attempts)) {
+    using caller = await componentAccount(cluster, account, Object(pods)[account]);
+    for (const attempt of refused) {
+      const what = `${account} ${attempt.method} ${attempt.path}`;
+      expect(await caller.try(attempt), what).toBe(403);
+      // The control: it is the account that is refused, and not the request.
+      expect([200, 201, 400, 404], what).toContain(await admin.try(attempt));
+    }
+    for (const attempt of allowed) {
+      const what = `${account} ${attempt.method} ${attempt.path}`;
+      expect([200, 201], what).toContain(await caller.try(attempt));
+    }
+  }
+  using agent = await componentAccount(cluster, "kubevirt-handler", pods["kubevirt-handler"]);
+  const ofAnother = patch("/api/v1/nodes/node-2", label);
+  // RBAC cannot express that: the validating webhook refuses it.
+  expect([await agent.try(ofAnother), await admin.try(ofAnother)]).toEqual([422, 200]);
 });
 
 test("removing the installation leaves none of its objects, and nothing of it on the nodes", async () => {
