@@ -64,6 +64,39 @@ const vm = {
   },
 };
 
+/** What the helpers in the Pod of a running guest say: its console as a log, and the answer of virt-freezer. */
+async function useHelpers(namespace: string): Promise<void> {
+  const inNamespace = ["-n", namespace];
+  const label = ["-l", "kubevirt.io=virt-launcher", "-o", "jsonpath={.items[0].metadata.name}"];
+  const pod = await cluster.kubectl(["get", "pods", ...inNamespace, ...label]);
+  const log = (): Promise<string> =>
+    cluster.kubectl(["logs", pod, ...inNamespace, "-c", "guest-console-log"]);
+  // What a person has typed on the console, and what the guest has answered.
+  await expect.poll(log, patience).toContain("before-42");
+  expect(await log()).toContain("BOOTED");
+
+  const freezer = async (flag: string): Promise<string> => {
+    const command = ["/usr/bin/virt-freezer", flag, "--name", "demo", "--namespace", namespace];
+    return await cluster
+      .kubectl(["exec", pod, ...inNamespace, "-c", "compute", "--", ...command])
+      .then(
+        () => "done",
+        (error: unknown) => String(error),
+      );
+  };
+  await expect.poll(() => freezer("--freeze"), patience).toBe("done");
+  expect(await freezer("--unfreeze")).toBe("done");
+  using console = await GuestStream.open(
+    cluster.kubeconfig,
+    namespace,
+    "virtualmachineinstances/demo/console",
+  );
+  // Without an agent, the guest cannot be frozen.
+  console.send("killall qemu-ga; echo agent-$((6*7))\r");
+  await expect.poll(() => console.text, patience).toContain("agent-42");
+  await expect.poll(() => freezer("--freeze"), patience).toMatch(/guest agent/i);
+}
+
 /** What virtctl does with a running guest, and what happens to it while all certificates are renewed. */
 async function useStreams(namespace: string): Promise<void> {
   const vmi = "virtualmachineinstances/demo";
@@ -149,6 +182,7 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
     // The control of the search for traces: it finds each kind while the guest runs.
     expect(await kindsSince(cluster, idle)).toEqual(expect.arrayContaining([...kindsOfGuests]));
     await useStreams(namespace.name);
+    await useHelpers(namespace.name);
     expect(await metricsOf("virt-controller")).toMatch(
       /^kubevirt_vmi_info\{.*phase="running".*\} 1$/m,
     );
