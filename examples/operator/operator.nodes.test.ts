@@ -179,7 +179,8 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
     expect(shown).toMatch(/demo +\S+ +Running/);
     const address = /\d+\.\d+\.\d+\.\d+/.exec(shown)?.[0] ?? "";
     await expect.poll(() => reach(address), patience).toMatch(/^boot_id=/);
-    // The control of the search for traces: it finds each kind while the guest runs.
+    // The control of the search for traces: it finds each kind while the guest and the components run.
+    expect(idle).toContainEqual(expect.stringMatching(/^\S+ mount \//));
     expect(await kindsSince(cluster, idle)).toEqual(expect.arrayContaining([...kindsOfGuests]));
     await useStreams(namespace.name);
     await useHelpers(namespace.name);

@@ -43,8 +43,11 @@ const looks: readonly Look[] = [
   },
 ];
 
-/** The kinds of traces that a node has of a running guest. Its tables are in the network namespace of its Pod. */
-export const kindsOfGuests = ["cgroup", "mount", "namespace", "process", "record"] as const;
+/**
+ * The kinds of traces that a node has of every running guest. Its tables are in the network namespace of its Pod, and the
+ * kubelet mounts nothing for a guest without claims.
+ */
+export const kindsOfGuests = ["cgroup", "namespace", "process", "record"] as const;
 
 /**
  * Everything on all nodes that guests and Pods, also running ones, leave traces of: `NODE KIND WHAT`, one line each.
