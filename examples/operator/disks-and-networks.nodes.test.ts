@@ -1,3 +1,8 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster";
 import { uninstall } from "@virtkit/operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,6 +16,7 @@ import {
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
+import { sharedSecrets } from "./testing/tpm-identity.ts";
 
 const cluster = attachCluster();
 let operator: InstalledOperator;
@@ -147,7 +153,18 @@ test("a guest gets disks from an image, a claim, a ConfigMap, a Secret and cloud
   });
 });
 
-test("a guest with EFI and a TPM keeps its variables and the TPM's state in its own claim across restarts", async () => {
+/** The state of a TPM that is made now. */
+async function anotherTpm(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), "virtkit-tpm-"));
+  try {
+    await promisify(execFile)("swtpm_setup", ["--tpm2", "--tpmstate", folder, "--create-ek-cert"]);
+    return await readFile(join(folder, "tpm2-00.permall"));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test("a guest with EFI and a TPM gets the same file of variables and the same TPM from its own claim after a restart", async () => {
   await using namespace = await createNamespace(cluster);
   await using _ = await localVolume(`state-${namespace.name}`, "node-1");
   const guests = guestsIn(cluster, namespace.name);
@@ -178,6 +195,12 @@ test("a guest with EFI and a TPM keeps its variables and the TPM's state in its 
     await expect.poll(state, patience).toMatch(/tpm2-00.permall \d+/);
     const kept = await state();
     expect(kept).toMatch(/nvram\/\S+_VARS.fd \d+/);
+    const tpm = async (): Promise<Buffer> => {
+      const [file = ""] = /^.*tpm2-00.permall(?= )/m.exec(await state()) ?? [];
+      const text = await cluster.runOnNode("node-1", "base64", ["-w0", `${path}/${file}`]);
+      return Buffer.from(text, "base64");
+    };
+    const tpmBefore = await tpm();
     const uid = await guests.field("vmi/windows", ".metadata.uid");
     expect(await guests.verb("vm/windows", "restart", { gracePeriodSeconds: 0 })).toBe(202);
     await expect
@@ -186,6 +209,9 @@ test("a guest with EFI and a TPM keeps its variables and the TPM's state in its 
     await expect.poll(phase, patience).toBe("Running");
     const nvram = (text: string): string | undefined => /nvram\/.*/.exec(text)?.[0];
     expect(nvram(await state())).toBe(nvram(kept));
+    // Its state is rewritten at each start, but its seeds and keys are the same. The control: another TPM has its own.
+    expect(sharedSecrets(tpmBefore, await tpm())).toBeGreaterThan(0.8);
+    expect(sharedSecrets(tpmBefore, await anotherTpm())).toBeLessThan(0.5);
     await nothingIsLeft(cluster, guests, before);
   });
 });

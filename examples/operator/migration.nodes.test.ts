@@ -8,8 +8,11 @@ import {
 } from "@virtkit/lab/cluster";
 import { install, uninstall } from "@virtkit/operator";
 import { afterAll, beforeAll, expect, onTestFailed, test } from "vitest";
+import { nothingIsLeft } from "./testing/expectations.ts";
+import { guestsIn } from "./testing/guests.ts";
 import { MigrationFaultLab } from "./testing/migration-fault-lab.ts";
 import { MovingVm, movingConfiguration } from "./testing/moving-vm.ts";
+import { nodeTraces } from "./testing/node-traces.ts";
 import { connectionsTo, qemusOfGuest } from "./testing/qemu-of-guest.ts";
 
 const cluster = attachCluster();
@@ -34,9 +37,11 @@ function connect(): HttpClient {
 const client = connect();
 let namespace: ClusterNamespace;
 let vm: MovingVm;
+let before: string[];
 
 beforeAll(async () => {
   for await (const line of install({ client, ...installation, patience: 90_000 })) void line;
+  before = await nodeTraces(cluster);
   namespace = await createNamespace(cluster);
   vm = new MovingVm(cluster, {
     ...{ name: "demo", namespace: namespace.name },
@@ -357,3 +362,9 @@ test.each(worst)(
   },
   480_000,
 );
+
+test("afterwards nothing of the guests that moved is left on the nodes", async () => {
+  await faults[Symbol.asyncDispose]();
+  await vm.remove();
+  await nothingIsLeft(cluster, guestsIn(cluster, namespace.name), before);
+}, 240_000);

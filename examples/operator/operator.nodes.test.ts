@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster";
+import { uninstall } from "@virtkit/operator";
+import { manifests } from "@virtkit/operator/manifests";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bootOnce } from "../../tools/boot-once.mjs";
 import { openConsole } from "../../tools/cluster-console.mjs";
+import { type Attempt, administrator, componentAccount } from "./testing/component-account.ts";
+import { nothingIsLeft } from "./testing/expectations.ts";
 import { GuestStream, shownCertificate } from "./testing/guest-stream.ts";
-import { reach } from "./testing/guests.ts";
+import { guestsIn, reach } from "./testing/guests.ts";
 import {
   type InstalledOperator,
   installation,
@@ -13,12 +17,18 @@ import {
   patience,
   tellingWhy,
 } from "./testing/installed-operator.ts";
+import { allTraces, kindsOfGuests, kindsSince, nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
 let operator: InstalledOperator;
+/** What was on the nodes before the installation, and after it. */
+let clean: string[];
+let before: string[];
 
 beforeAll(async () => {
+  clean = await nodeTraces(cluster);
   operator = await installOperator(cluster);
+  before = await nodeTraces(cluster);
 });
 
 afterAll(async () => {
@@ -53,6 +63,39 @@ const vm = {
     },
   },
 };
+
+/** What the helpers in the Pod of a running guest say: its console as a log, and the answer of virt-freezer. */
+async function useHelpers(namespace: string): Promise<void> {
+  const inNamespace = ["-n", namespace];
+  const label = ["-l", "kubevirt.io=virt-launcher", "-o", "jsonpath={.items[0].metadata.name}"];
+  const pod = await cluster.kubectl(["get", "pods", ...inNamespace, ...label]);
+  const log = (): Promise<string> =>
+    cluster.kubectl(["logs", pod, ...inNamespace, "-c", "guest-console-log"]);
+  // What a person has typed on the console, and what the guest has answered.
+  await expect.poll(log, patience).toContain("before-42");
+  expect(await log()).toContain("BOOTED");
+
+  const freezer = async (flag: string): Promise<string> => {
+    const command = ["/usr/bin/virt-freezer", flag, "--name", "demo", "--namespace", namespace];
+    return await cluster
+      .kubectl(["exec", pod, ...inNamespace, "-c", "compute", "--", ...command])
+      .then(
+        () => "done",
+        (error: unknown) => String(error),
+      );
+  };
+  await expect.poll(() => freezer("--freeze"), patience).toBe("done");
+  expect(await freezer("--unfreeze")).toBe("done");
+  using console = await GuestStream.open(
+    cluster.kubeconfig,
+    namespace,
+    "virtualmachineinstances/demo/console",
+  );
+  // Without an agent, the guest cannot be frozen.
+  console.send("killall qemu-ga; echo agent-$((6*7))\r");
+  await expect.poll(() => console.text, patience).toContain("agent-42");
+  await expect.poll(() => freezer("--freeze"), patience).toMatch(/guest agent/i);
+}
 
 /** What virtctl does with a running guest, and what happens to it while all certificates are renewed. */
 async function useStreams(namespace: string): Promise<void> {
@@ -118,6 +161,7 @@ async function metricsOf(component: string): Promise<string> {
 test("a VM created with kubectl apply runs, has an address, answers on its port, and is gone without a trace", async () => {
   await using namespace = await createNamespace(cluster);
   const inNamespace = ["-n", namespace.name];
+  const idle = await allTraces(cluster);
   await tellingWhy(cluster, async () => {
     await cluster.kubectl(["apply", ...inNamespace, "-f", "-"], { input: JSON.stringify(vm) });
     const status = async (): Promise<string> =>
@@ -135,7 +179,11 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
     expect(shown).toMatch(/demo +\S+ +Running/);
     const address = /\d+\.\d+\.\d+\.\d+/.exec(shown)?.[0] ?? "";
     await expect.poll(() => reach(address), patience).toMatch(/^boot_id=/);
+    // The control of the search for traces: it finds each kind while the guest and the components run.
+    expect(idle).toContainEqual(expect.stringMatching(/^\S+ mount \//));
+    expect(await kindsSince(cluster, idle)).toEqual(expect.arrayContaining([...kindsOfGuests]));
     await useStreams(namespace.name);
+    await useHelpers(namespace.name);
     expect(await metricsOf("virt-controller")).toMatch(
       /^kubevirt_vmi_info\{.*phase="running".*\} 1$/m,
     );
@@ -148,14 +196,7 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
     expect(code).toBe(202);
     await expect.poll(status, patience).toBe("Stopped");
 
-    await cluster.kubectl(["delete", "vm", "demo", ...inNamespace, "--wait=false"]);
-    await expect
-      .poll(() => cluster.kubectl(["get", "vm,vmi,pod", ...inNamespace, "-o", "name"]), patience)
-      .toBe("");
-    for (const node of cluster.nodes) {
-      const find = [installation.stateDirectory, "-mindepth", "2"];
-      expect((await cluster.runOnNode(node, "find", find)).trim()).toBe("");
-    }
+    await nothingIsLeft(cluster, guestsIn(cluster, namespace.name), before);
   });
 });
 
@@ -202,6 +243,7 @@ test("npm start -- --cluster --once boots a VM until it is ready, reaches it, st
     expect(shown).toContain("SHUTDOWN");
     const left = await cluster.kubectl(["get", "vm,vmi", ...inNamespace, "-o", "name"]);
     expect(left).toBe("");
+    await nothingIsLeft(cluster, guestsIn(cluster, namespace.name), before);
   });
 });
 
@@ -227,4 +269,114 @@ test.each([
   };
   expect(await may(verb, group, what)).toBe(false);
   expect(await may("get", "kubevirt.io", "virtualmachineinstances")).toBe(true);
+});
+
+/** Writes that are valid, but change nothing. */
+const dry = "?dryRun=All";
+const core = "/api/v1/namespaces";
+const vms = `/apis/kubevirt.io/v1/namespaces/default`;
+const label = { metadata: { labels: { "kubevirt.io/schedulable": "true" } } };
+
+const get = (path: string): Attempt => ({ method: "GET", path });
+const remove = (path: string): Attempt => ({ method: "DELETE", path: `${path}${dry}` });
+const patch = (path: string, body: object): Attempt => ({
+  ...{ method: "PATCH", path: `${path}${dry}`, body },
+});
+const create = (path: string, body: object): Attempt => ({
+  ...{ method: "POST", path: `${path}${dry}`, body },
+});
+const containers = [{ name: "main", image: "image" }];
+const createPod = create(`${core}/default/pods`, { metadata: { name: "x" }, spec: { containers } });
+const createBinding = create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+  metadata: { name: "x" },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+});
+const run: Attempt = {
+  ...{ method: "POST", path: `${core}/default/pods/x/exec?command=true`, body: {} },
+};
+
+/** What each component must not do, and what it must be able to do. */
+const attempts = {
+  "kubevirt-handler": {
+    refused: [
+      ...[get(`${core}/default/secrets`), get(`${core}/kubevirt/secrets/virtkit-ca`)],
+      ...[createPod, run, createBinding, remove(`${core}/default/pods/x`)],
+      remove(`${vms}/virtualmachines/x`),
+      remove(`${vms}/virtualmachineinstances/x`),
+      patch(`${vms}/virtualmachines/x`, { spec: { runStrategy: "Halted" } }),
+      get("/api/v1/nodes"),
+      patch("/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", label),
+    ],
+    allowed: [
+      get("/apis/kubevirt.io/v1/virtualmachineinstances"),
+      get("/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts"),
+      patch("/api/v1/nodes/node-1", label),
+    ],
+  },
+  "kubevirt-controller": {
+    refused: [
+      ...[get(`${core}/default/secrets`), get(`${core}/kubevirt/secrets/virtkit-ca`)],
+      ...[run, createBinding, remove("/api/v1/nodes/node-1")],
+      patch("/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", label),
+    ],
+    allowed: [get("/api/v1/pods"), createPod, patch("/api/v1/nodes/node-2", label)],
+  },
+  "kubevirt-apiserver": {
+    refused: [
+      ...[get(`${core}/default/secrets`), createPod, run, createBinding],
+      remove(`${vms}/virtualmachineinstances/x`),
+      patch("/api/v1/nodes/node-1", label),
+    ],
+    allowed: [
+      get(`${core}/kubevirt/secrets/virtkit-ca`),
+      get("/apis/kubevirt.io/v1/virtualmachines"),
+    ],
+  },
+} as const;
+
+/** The agent's Pod on a node: a token that is bound to it says so. */
+async function agentPod(node: string): Promise<{ readonly name: string; readonly uid: string }> {
+  const text = await cluster.kubectl([
+    ...["get", "pods", "-n", "kubevirt", "-l", "kubevirt.io=virt-handler", "-o", "json"],
+    ...["--field-selector", `spec.nodeName=${node}`],
+  ]);
+  const { name = "", uid = "" } = JSON.parse(text).items[0]?.metadata ?? {};
+  return { name, uid };
+}
+
+test("with its own token each component is refused what is not its work, and an agent also the Nodes of others", async () => {
+  const pods = { "kubevirt-handler": await agentPod("node-1") };
+  using admin = administrator(cluster);
+  for (const [account, { refused, allowed }] of Object.entries(attempts)) {
+    using caller = await componentAccount(cluster, account, Object(pods)[account]);
+    for (const attempt of refused) {
+      const what = `${account} ${attempt.method} ${attempt.path}`;
+      expect(await caller.try(attempt), what).toBe(403);
+      // The control: it is the account that is refused, and not the request.
+      expect([200, 201, 400, 404], what).toContain(await admin.try(attempt));
+    }
+    for (const attempt of allowed) {
+      const what = `${account} ${attempt.method} ${attempt.path}`;
+      expect([200, 201], what).toContain(await caller.try(attempt));
+    }
+  }
+  using agent = await componentAccount(cluster, "kubevirt-handler", pods["kubevirt-handler"]);
+  const ofAnother = patch("/api/v1/nodes/node-2", label);
+  // RBAC cannot express that: the validating webhook refuses it.
+  expect([await agent.try(ofAnother), await admin.try(ofAnother)]).toEqual([422, 200]);
+});
+
+test("removing the installation leaves none of its objects, and nothing of it on the nodes", async () => {
+  await tellingWhy(cluster, async () => {
+    for await (const line of uninstall({ client: operator.client, ...installation })) void line;
+    // Nobody can ask for an object whose definition is gone.
+    const items = manifests(installation).filter(({ kind }) => kind !== "KubeVirt");
+    const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+    const left = (): Promise<string> =>
+      cluster.kubectl(["get", "-f", "-", "--ignore-not-found", "-o", "name"], { input });
+    await expect.poll(left, patience).toBe("");
+    const added = async (): Promise<string[]> =>
+      (await nodeTraces(cluster)).filter((trace) => !clean.includes(trace));
+    await expect.poll(added, patience).toEqual([]);
+  });
 });

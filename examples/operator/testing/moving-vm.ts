@@ -310,19 +310,20 @@ export class MovingVm {
     }
   }
 
-  /** Deletes the VM, waits until nothing of it runs, and removes its disk. */
+  /** Deletes the VM, waits until nothing of it runs, and removes its disk. May be called again. */
   async remove(): Promise<void> {
     const { namespace, name } = this;
-    await this.#cluster.kubectl(["delete", "vm", name, "-n", namespace, "--wait=false"]);
+    const quietly = ["--wait=false", "--ignore-not-found"];
+    await this.#cluster.kubectl(["delete", "vm", name, "-n", namespace, ...quietly]);
     await eventually("nothing of the VM is left", async () => {
       const args = ["get", "vmi,pods", "-n", namespace, "-o", "name"];
       return (await this.#cluster.kubectl(args)).trim() === "";
     });
     const [node = ""] = this.#cluster.nodes;
     for (const suffix of this.#sizes.keys()) {
-      const claim = ["delete", "pvc", `${name}${suffix}`, "-n", namespace, "--wait=false"];
+      const claim = ["delete", "pvc", `${name}${suffix}`, "-n", namespace, ...quietly];
       await this.#cluster.kubectl(claim);
-      await this.#cluster.kubectl(["delete", "pv", `${this.#claim}${suffix}`, "--wait=false"]);
+      await this.#cluster.kubectl(["delete", "pv", `${this.#claim}${suffix}`, ...quietly]);
       await this.#cluster.runOnNode(node, "rm", ["-rf", `${this.folder}${suffix}`]);
     }
   }
