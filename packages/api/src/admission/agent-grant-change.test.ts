@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Grant, Holder, ReadGrant } from "../grant/index.ts";
+import type { Grant, Handover, Holder, ReadGrant } from "../grant/index.ts";
 import { mayChangeGrant } from "./agent-grant-change.ts";
 
 function holderOn(node: string, podUID: string): Holder {
@@ -14,7 +14,7 @@ const free: Grant = { state: "Free", vmiUID: "", epoch: 0, seq: 0 };
 const granted: Grant = { state: "Granted", ...counted(1, 1), podUID: "p1" };
 const claimed: Grant = { state: "Claimed", ...counted(1, 2), holder: source };
 const moved = { holder: source, target, migrationUID: "m" };
-const handover = (state: "HandingOver" | "Released" | "Committed", seq: number): Grant => {
+const handover = (state: Handover["state"], seq: number): Handover => {
   return { state, ...counted(1, seq), ...moved };
 };
 const handingOver = handover("HandingOver", 3);

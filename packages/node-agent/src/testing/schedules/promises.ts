@@ -83,6 +83,11 @@ export class Promises implements CopyWatch {
     }
   }
 
+  /** Agents ask only for what the API server's rule lets them do. */
+  refused(why: string): void {
+    this.#break(why);
+  }
+
   /** What is still open once everything that can settle has settled. */
   open(): string | undefined {
     const { vmi, store, launchers, grant } = this.#world;

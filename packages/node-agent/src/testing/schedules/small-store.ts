@@ -28,6 +28,8 @@ export interface SmallStoreOptions {
   readonly date: () => string;
   /** What webhooks do to an object that is created. */
   readonly admit: (plural: string, object: KubeObject) => KubeObject;
+  /** What webhooks say about a change before it is stored; throws if they refuse it. */
+  readonly review?: (change: StoreChange) => void;
   readonly onChange: (change: StoreChange) => void;
   /** Whether the conditions of writes are ignored: the control that shows what they prevent. */
   readonly ignoresConditions?: boolean;
@@ -125,6 +127,9 @@ export class SmallStore {
         ? patched(before, this.#conditional(patch.operations))
         : this.#merged(before, patch.body);
     if (after === before) return before;
+    if (!this.#options.ignoresConditions) {
+      this.#options.review?.({ by, plural, verb: "patch", before, after });
+    }
     return this.#put(by, plural, "patch", before, after);
   }
 

@@ -13,6 +13,7 @@ import { ControllerProcess } from "./controller-process.ts";
 import { Life } from "./life.ts";
 import { Promises } from "./promises.ts";
 import { Requests } from "./requests.ts";
+import { reviewAgent } from "./review-agent.ts";
 import { ScheduleClock } from "./schedule-clock.ts";
 import { smallClient } from "./small-client.ts";
 import { SmallLauncher } from "./small-launcher.ts";
@@ -107,6 +108,7 @@ export class SmallWorld {
       date: () => this.#date(),
       admit: (plural, object) =>
         plural === "virtualmachineinstancemigrations" ? admitted(object) : object,
+      review: (change) => reviewAgent(change, (why) => this.promises.refused(why)),
       onChange: (change) => this.promises.changed(change),
       ignoresConditions,
     });
