@@ -5,6 +5,8 @@ import {
   perturbScenario,
   rotatingSeeds,
   type Scenario,
+  shakeReportText,
+  shakeScenario,
 } from "@virtkit/testing/faults";
 import { describe, expect, test } from "vitest";
 import {
@@ -81,7 +83,11 @@ const invariants: NonNullable<Scenario["invariants"]> = {
 /** Only the controller that scales is disturbed: the others have tests of their own. */
 const others = controllerActor([vmPart, vmiPart, nodePart]);
 
-function scenario(name: string, { part, resource, members, object, counts }: Scaled): Scenario {
+function scenario(
+  name: string,
+  { part, resource, members, object, counts }: Scaled,
+  actors: readonly string[] = ["scaler"],
+): Scenario {
   const play = async (cluster: TestCluster, user: VmUser): Promise<void> => {
     const kindOf = async (): Promise<number> =>
       (await user.all(members)).filter(({ metadata }) => metadata.name !== "other").length;
@@ -108,7 +114,7 @@ function scenario(name: string, { part, resource, members, object, counts }: Sca
   return {
     name,
     cluster: vmClusterOptions(),
-    actors: { scaler: controllerActor([part]) },
+    actors: Object.fromEntries(actors.map((actor) => [actor, controllerActor([part])])),
     invariants,
     play: async (cluster) => {
       const over = new AbortController();
@@ -127,12 +133,12 @@ function scenario(name: string, { part, resource, members, object, counts }: Sca
 }
 
 /**
- * The kinds of perturbation repeat every 2 and every 3, so each share has some of every kind. 23
+ * The kinds of perturbation repeat every 2 and every 4, so each share has some of every kind. 23
  * seeds cover all.
  */
 const every = 23;
 
-describe("scales up and down under crashes, lost answers, lagging views and missed events", () => {
+describe("scales up and down under crashes, lost answers, late writes, lagging views and missed events", () => {
   test.each(Object.keys(scaled))("%s", async (name) => {
     const story = scenario(name, scaled[name] as Scaled);
     for (const seed of rotatingSeeds(`one of ${every} shares of: ${name} that is scaled`, 1)) {
@@ -142,5 +148,15 @@ describe("scales up and down under crashes, lost answers, lagging views and miss
       );
       expect(report.runs).toBeGreaterThan(1);
     }
+  });
+});
+
+describe("two controllers, node partitions and clock jumps: as many as wanted in the end", () => {
+  test.each(Object.keys(scaled))("%s", async (name) => {
+    const title = `two controllers of ${name}`;
+    const seeds = rotatingSeeds(title, 2);
+    const story = scenario(title, scaled[name] as Scaled, ["first", "second"]);
+    const report = await shakeScenario(story, { seeds });
+    expect(shakeReportText(report)).toBe(`${title}: ${seeds.length} seeds, 0 found something`);
   });
 });

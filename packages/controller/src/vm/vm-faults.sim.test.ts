@@ -193,12 +193,12 @@ const stories: Readonly<Record<string, Story>> = {
 const scriptOf = (name: string) => (name.startsWith("a crash loop") ? fallsTwice : undefined);
 
 /**
- * The kinds of perturbation repeat every 2 and every 3, so each share has some of every kind.
+ * The kinds of perturbation repeat every 2 and every 4, so each share has some of every kind.
  * Eleven seeds cover all.
  */
 const every = 11;
 
-describe("the VM controller survives crashes, lost answers, lagging views and missed events", () => {
+describe("the VM controller survives crashes, lost answers, late writes, lagging views and missed events", () => {
   test.each(Object.keys(stories))("%s", async (name) => {
     const script = scriptOf(name);
     const story = scenario(name, stories[name] as Story, script && { script });

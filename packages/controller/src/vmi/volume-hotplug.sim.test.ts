@@ -129,7 +129,7 @@ const scenario = (name: string, actors: Scenario["actors"], play: Scenario["play
 });
 
 /**
- * The kinds of perturbation repeat every 2 and every 3, so each share has some of every kind.
+ * The kinds of perturbation repeat every 2 and every 4, so each share has some of every kind.
  * Eleven seeds cover all.
  */
 const every = 11;

@@ -165,3 +165,16 @@ test("names and types are those of KubeVirt's virt-handler", () => {
     expect([name, theirs.get(name)]).toEqual([name, type]);
   }
 });
+
+test("every metric of KubeVirt's virt-handler is served, or listed in deviations.md with the reason", () => {
+  const file = new URL("../../../conformance/cases/metrics.json", import.meta.url);
+  const recorded = JSON.parse(readFileSync(file, "utf8")) as {
+    components: { "virt-handler": { name: string }[] };
+  };
+  const text = readFileSync(new URL("../../deviations.md", import.meta.url), "utf8");
+  const listed = [...text.matchAll(/^\| `(kubevirt_\w+)` \| \S/gm)].map(([, name]) => name);
+  const untold = recorded.components["virt-handler"]
+    .map(({ name }) => name)
+    .filter((name) => !(name in metricKinds));
+  expect(listed.toSorted()).toEqual(untold.toSorted());
+});

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeGrant, grantAnnotation, type ReadGrant } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { VirtualMachineInstance, VirtualMachineInstanceStatus } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import { defineResource, isNotFound, type KubeObject } from "@virtkit/kube";
@@ -285,6 +285,16 @@ export class AgentWorld implements AsyncDisposable {
   async change(name: string, edit: (vmi: KubeObject) => object): Promise<void> {
     const vmi = await this.client.get(vmiResource, { namespace: "default", name });
     await this.client.update(vmiResource, edit(vmi) as KubeObject);
+  }
+
+  async changeStatus(
+    name: string,
+    edit: (status: VirtualMachineInstanceStatus) => VirtualMachineInstanceStatus,
+  ): Promise<void> {
+    const vmi = await this.client.get(vmiResource, { namespace: "default", name });
+    const status = edit((vmi as VirtualMachineInstance).status ?? {});
+    const changed = { ...vmi, status } as KubeObject;
+    await this.client.update(vmiResource, changed, { subresource: "status" });
   }
 
   async delete(name: string): Promise<void> {

@@ -7,6 +7,8 @@ export type RequestFault =
   | { readonly kind: "crash"; readonly when: "before" | "after" }
   /** No answer comes; the request took effect, or it did not. */
   | { readonly kind: "no-answer"; readonly effect: boolean }
+  /** No answer comes, and the request takes effect so many milliseconds later, unless it is refused by then. */
+  | { readonly kind: "lands-late"; readonly milliseconds: number }
   /** The server refuses. */
   | { readonly kind: "refused"; readonly error: KubeError }
   /** The request takes so many milliseconds to arrive. */

@@ -151,6 +151,11 @@ export class DisturbedClient implements KubeClient {
       return await never;
     }
     if (fault?.kind === "no-answer" && !fault.effect) throw noAnswer();
+    if (fault?.kind === "lands-late") {
+      // The server has the request: it takes effect even if who sent it has ended since.
+      clock.setTimeout(() => void act().catch(ignored), fault.milliseconds);
+      throw noAnswer();
+    }
     const answer = await this.#alive(act);
     if (fault?.kind === "crash") {
       crash();
@@ -178,3 +183,6 @@ function noAnswer(): KubeError {
   const message = "no answer came in time; the request may have taken effect";
   return new KubeError("KUBE_TIMEOUT", message);
 }
+
+/** Nobody hears what comes of a request whose sender has stopped waiting. */
+function ignored(): void {}

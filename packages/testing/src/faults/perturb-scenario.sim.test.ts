@@ -121,10 +121,12 @@ describe("a controller under every perturbation", () => {
     );
   });
 
-  test("one that names Pods at random runs two when its view lags", async () => {
+  test("one that names Pods at random runs two when its view lags or a write takes effect late", async () => {
     const { findings } = await perturbScenario(scenario(byChance));
     const kinds = new Set(findings.map(({ perturbation }) => perturbation.kind));
     expect(kinds).toContain("stale-view");
+    // It tries again under another name, and then the first attempt takes effect.
+    expect(kinds).toContain("late-write");
     const [first] = findings;
     expect(first?.message).toContain("has two");
     expect(first?.changes.at(-1)).toContain("ADDED pods");

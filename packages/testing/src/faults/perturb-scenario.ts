@@ -33,8 +33,8 @@ export interface PerturbOptions {
 }
 
 /**
- * Plays a scenario under every perturbation: a crash before and after each write, a lost reply to each write, a
- * view that lags from each event on, and each event missed. Throws if the scenario fails undisturbed.
+ * Plays a scenario under every perturbation: a crash before and after each write, a lost reply to each write, each
+ * write that takes effect only after its time-out, a view that lags from each event on, and each event missed. Throws if the scenario fails undisturbed.
  */
 export async function perturbScenario(
   scenario: Scenario,

@@ -1,4 +1,4 @@
-import type { Disturbance } from "./disturbance.ts";
+import type { Disturbance, RequestFault } from "./disturbance.ts";
 
 /** One disturbance of one actor, at one point of its run. */
 export type Perturbation =
@@ -11,6 +11,8 @@ export type Perturbation =
     }
   /** Its n-th write takes effect, but no answer comes: a time-out. */
   | { readonly kind: "lost-answer"; readonly actor: string; readonly write: number }
+  /** No answer comes to its n-th write, which takes effect only after it has gone on. */
+  | { readonly kind: "late-write"; readonly actor: string; readonly write: number }
   /** From its n-th event on it sees everything late, as from a server that lags, for a while. */
   | { readonly kind: "stale-view"; readonly actor: string; readonly event: number }
   /** It never sees its n-th event, nor what follows until a list shows how things are by then. */
@@ -19,11 +21,18 @@ export type Perturbation =
 /** For how long a lagging server lags, and how long an actor is blind. Longer than a controller takes for anything. */
 const lagMilliseconds = 20_000;
 
+/**
+ * When a late write takes effect: most actors try again after about a second, and have read the state as it is without it
+ * by then.
+ */
+const lateMilliseconds = 5_000;
+
 /** A perturbation as one line, which can be used to replay it. */
 export function perturbationText(perturbation: Perturbation): string {
   const { kind, actor } = perturbation;
   if (kind === "crash") return `${actor}:crash-${perturbation.when}-write-${perturbation.write}`;
   if (kind === "lost-answer") return `${actor}:lost-answer-to-write-${perturbation.write}`;
+  if (kind === "late-write") return `${actor}:late-write-${perturbation.write}`;
   return `${actor}:${kind}-${perturbation.event}`;
 }
 
@@ -37,6 +46,7 @@ export function perturbationsOf(
     all.push({ kind: "crash", actor, when: "before", write });
     all.push({ kind: "crash", actor, when: "after", write });
     all.push({ kind: "lost-answer", actor, write });
+    all.push({ kind: "late-write", actor, write });
   }
   for (let event = 1; event <= events; event++) {
     all.push({ kind: "stale-view", actor, event });
@@ -51,9 +61,7 @@ export function disturbanceOf(perturbation: Perturbation | undefined): Disturban
     write(count) {
       if (!perturbation || !("write" in perturbation) || perturbation.write !== count)
         return undefined;
-      return perturbation.kind === "crash"
-        ? { kind: "crash", when: perturbation.when }
-        : { kind: "no-answer", effect: true };
+      return requestFaultOf(perturbation);
     },
     event(count) {
       if (!perturbation || !("event" in perturbation) || perturbation.event !== count)
@@ -62,4 +70,15 @@ export function disturbanceOf(perturbation: Perturbation | undefined): Disturban
       return { kind, milliseconds: lagMilliseconds };
     },
   };
+}
+
+function requestFaultOf(perturbation: Extract<Perturbation, { write: number }>): RequestFault {
+  switch (perturbation.kind) {
+    case "crash":
+      return { kind: "crash", when: perturbation.when };
+    case "lost-answer":
+      return { kind: "no-answer", effect: true };
+    case "late-write":
+      return { kind: "lands-late", milliseconds: lateMilliseconds };
+  }
 }
