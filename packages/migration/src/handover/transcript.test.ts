@@ -156,3 +156,21 @@ test("a newer side may say more: unknown fields change nothing", async () => {
   link.close();
   served.close();
 });
+
+test("an older target without a method says so, and the link goes on", async () => {
+  const [near, far] = duplexPair();
+  const older = serveTarget(answering());
+  const served = new ControlLink(far, {
+    handler: async (method, ...rest) =>
+      await older(method === "release" ? "olderName" : method, ...rest),
+  });
+  const link = new ControlLink(near);
+  const target = targetOver(link);
+  await expect(target.release(migration)).rejects.toMatchObject({
+    code: "MIGRATION_INPUT_INVALID",
+    path: "method",
+  });
+  expect(await target.state(migration)).toBe("absent");
+  link.close();
+  served.close();
+});
