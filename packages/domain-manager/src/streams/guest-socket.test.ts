@@ -103,7 +103,7 @@ test("gives up a dialer that never answers, and one whose caller leaves", async 
   const dial = async (signal: AbortSignal): Promise<never> =>
     await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   const late = new GuestSocket({ what: "screen", dial, dialTimeout: 20 });
-  await expect(late.open()).rejects.toThrow("screen: nobody answers in 20 ms");
+  await expect(late.open()).rejects.toThrow("screen: nobody answered within 20 ms");
   const signal = AbortSignal.timeout(10);
   await expect(new GuestSocket({ what: "screen", dial }).open({ signal })).rejects.toMatchObject({
     code: "DOMAIN_STREAM_LOST",

@@ -139,7 +139,7 @@ test.each([
     "error greeted as virtkit-migration/1, but this side speaks virtkit-migration/2\n",
     /this side speaks virtkit-migration\/2/,
   ],
-  ["that says more than this version knows", "ok TICKET later\n", /not an answer/],
+  ["that says more than this version knows", "ok TICKET later\n", /not a reply/],
 ])("a source gives up a target %s, with the reason", async (_, line, reason) => {
   const target = await answering(() => line);
   const start = startSourceProxy({
