@@ -1,7 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { alone } from "./tools/host-files.mjs";
 import { LongestFirst } from "./tools/longest-first.mjs";
-import { alone as aloneOnNodes, lanes } from "./tools/nodes/node-files.mjs";
 
 /** Resolves workspace packages to their TypeScript sources, so tests need no build. */
 const conditions = ["@virtkit/source"];
@@ -12,13 +11,6 @@ const host = {
   hookTimeout: 240_000,
   // Not the second that is the default: under load a condition may take long to come true.
   expect: { poll: { timeout: 60_000 } },
-};
-
-const nodes = {
-  globalSetup: "tools/nodes/global-setup.mjs",
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
-  expect: { poll: { timeout: 90_000, interval: 100 } },
 };
 
 /** The tiers by the ending of a test's file name; see CONTRIBUTING.md. */
@@ -90,17 +82,12 @@ const tiers = [
       "examples/*/**/*.nodes.test.ts",
       "tools/**/*.nodes.test.mjs",
     ],
-    exclude: aloneOnNodes,
-    // Each lane has a cluster of its own, which its files share; they wait more than they compute.
-    maxWorkers: lanes,
-    sequence: { groupOrder: 1 },
-    ...nodes,
-  },
-  {
-    name: "nodes-alone",
-    include: aloneOnNodes,
+    globalSetup: "tools/nodes/global-setup.mjs",
+    // The files share one cluster and few cores.
     fileParallelism: false,
-    ...nodes,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 90_000, interval: 100 } },
   },
   {
     name: "checks",

@@ -3,10 +3,9 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { alone, long } from "./host-files.mjs";
 import { LongestFirst } from "./longest-first.mjs";
-import * as nodeFiles from "./nodes/node-files.mjs";
 import { root } from "./setup.mjs";
 
-test.each([...alone, ...long, ...nodeFiles.alone, ...nodeFiles.long])("%s exists", (file) => {
+test.each([...alone, ...long])("%s exists", (file) => {
   expect(existsSync(path.join(root, file))).toBe(true);
 });
 

@@ -1,9 +1,6 @@
 import path from "node:path";
 import { BaseSequencer } from "vitest/node";
-import { long as longOnHost } from "./host-files.mjs";
-import { long as longOnNodes } from "./nodes/node-files.mjs";
-
-const long = [...longOnHost, ...longOnNodes];
+import { long } from "./host-files.mjs";
 
 /** Starts the longest files of a tier first: by their last duration if it is known, otherwise by a list. */
 export class LongestFirst extends BaseSequencer {

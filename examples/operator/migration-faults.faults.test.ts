@@ -27,8 +27,8 @@ let endCluster: () => Promise<void>;
 // Not for the whole tier: if no case of this file was requested, no cluster is needed.
 beforeAll(async () => {
   if (cases.length === 0) return;
-  const { startClusters } = await import("../../tools/nodes/global-setup.mjs");
-  endCluster = await startClusters(1);
+  const { setup } = await import("../../tools/nodes/global-setup.mjs");
+  endCluster = await setup();
   cluster = attachCluster();
   operator = await installOperator(cluster, movingConfiguration);
   lab = new MigrationFaultLab(cluster);

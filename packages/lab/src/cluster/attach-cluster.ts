@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { LabError } from "../lab-error.ts";
 import type { Cluster, NodeControl } from "./cluster.ts";
 import type { ClusterLayout } from "./cluster-layout.ts";
@@ -53,12 +53,12 @@ export async function shareCluster(
 }
 
 /**
- * The cluster that another process has started, by its directory; by default the one that the test files of this lane of
- * the nodes tier share. It ends with that process.
+ * The cluster that another process has started, by its directory; by default the one that all tests of the
+ * nodes tier share. It ends with that process.
  *
  * @throws LabError if there is none.
  */
-export function attachCluster(directory: string = clusterOfLane()): Cluster {
+export function attachCluster(directory: string = process.env["VIRTKIT_CLUSTER"] ?? ""): Cluster {
   let text: string;
   try {
     text = readFileSync(join(directory, sharedFile), "utf8");
@@ -72,13 +72,6 @@ export function attachCluster(directory: string = clusterOfLane()): Cluster {
     verbs.map((verb) => [verb, (...args: readonly string[]) => call(socket, verb, args)]),
   ) as unknown as NodeControl;
   return clusterView(layout, programs, control);
-}
-
-/** Vitest numbers the workers that run at once from 1; a file that runs alone is in the first lane. */
-function clusterOfLane(): string {
-  const directories = process.env["VIRTKIT_CLUSTERS"]?.split(delimiter) ?? [];
-  const lane = Number(process.env["VITEST_POOL_ID"] ?? 1);
-  return directories[lane - 1] ?? "";
 }
 
 async function answer(control: NodeControl, text: string): Promise<unknown> {
