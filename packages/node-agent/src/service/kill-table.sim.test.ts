@@ -152,7 +152,7 @@ function heading(moments: number): string {
   return `# What happens if a node agent is killed
 
 A simulated node has two running guests, one guest that is about to start, and one whose VMI was deleted. The agent is killed
-before or after each operation on its disk, on a launcher or on the API server, at ${moments} moments in all, and restarted.
+before or after each operation on its disk, on a launcher or on the API server, at ${moments} moments in total, and restarted.
 Meanwhile, the addresses and the guest agent are taken out of the status of the running guests. They must be back 3 s later.
 The test \`kill-table.sim.test.ts\` of \`@virtkit/node-agent\` runs this and writes the table.
 
