@@ -53,7 +53,8 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/fence.ts"),
   },
   batch: {
-    summary: "call any pure function of the packages by name, with one JSON request per line",
+    summary:
+      "in a clone, call functions that have recorded answers, with one JSON request per line",
     load: () => import("./commands/batch.ts"),
   },
   default: {

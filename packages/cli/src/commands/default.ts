@@ -18,7 +18,7 @@ export const help = `Usage: virtkit default -f FILE [-f FILE]... [OPTION]...
 
 Prints the objects as they are stored once KubeVirt has filled in its defaults. VirtualMachines,
 VirtualMachineInstances and VirtualMachineInstanceMigrations have defaults; objects of other kinds
-are printed as they are. Fields that KubeVirt does not know are dropped, as the API server does.
+are printed as they are. Fields that KubeVirt does not know are dropped, as the API server drops them.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --config FILE        the KubeVirt object, or its spec.configuration, of the cluster

@@ -13,7 +13,7 @@ the node off, "confirm" says so: its guests can then start on other nodes.
 
   confirm  without --boot-id: shows the node's last boot and the guests that wait for it, changes nothing,
            and exits 1. With --boot-id: marks the Node as out of service for that boot. Refused while the
-           node's kubelet reports, or if the Node is in another boot
+           node's kubelet still reports, or if the Node's boot ID differs
   lift     marks the node as in service again; run it when the node is back
 
       --boot-id ID       the boot that is over, as "confirm" shows it

@@ -16,7 +16,8 @@ import { UsageError } from "../usage-error.ts";
 import { type ClusterChoice, chooseCluster } from "../why/cluster-client.ts";
 
 /** Text of `virtkit migrate --help`. */
-export const help: string = `Usage: virtkit migrate NAME [--watch] [--postcopy] [--bandwidth RATE] [--state-dir DIR]
+export const help: string = `Usage: virtkit migrate NAME [--watch] [--postcopy] [--disk VOLUME=FILE]...
+                       [--bandwidth RATE] [--state-dir DIR]
        virtkit migrate NAME --dry-run [--postcopy] [--bandwidth RATE] [--state-dir DIR]
        virtkit migrate NAME --abort [--state-dir DIR]
        virtkit migrate NAME --context CONTEXT [-n NAMESPACE] [--kubeconfig FILE] [--watch | --abort]

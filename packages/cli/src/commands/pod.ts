@@ -26,7 +26,7 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit pod -f FILE [-f FILE]... [OPTION]...
 
 Prints the launcher Pod of each VirtualMachineInstance (or VirtualMachine) in manifests. Looks up what a Pod
-depends on in the same manifests: claims, configMaps, network attachment definitions, namespaces, quotas,
+depends on in the same manifests: claims, ConfigMaps, network attachment definitions, namespaces, quotas,
 instance type and preference. A VMI without a phase gets its defaults first. A VMI that is not from a cluster
 has no UID, so the Pod's owner reference has no UID either.
 

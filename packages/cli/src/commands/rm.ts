@@ -4,7 +4,7 @@ import { localOptions, stateDirHelp } from "../local/local-options.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit rm --help`. */
-export const help: string = `Usage: virtkit rm NAME [--force] [--state-dir DIR]
+export const help: string = `Usage: virtkit rm NAME [--force | --now] [--state-dir DIR]
 
 Removes a VMI that has stopped: its files, network and cgroup. Also removes what a killed "virtkit run" left
 behind, and a VMI whose record is gone or cannot be read; NAME may then also be the UID of its Pod. Refuses
