@@ -66,6 +66,18 @@ test("each verb has its method, path, query and body", async () => {
   ]);
 });
 
+test("texts are encoded as Go encodes them, because a server compares those that a patch tests byte by byte", async () => {
+  const bodies: string[] = [];
+  const { client } = await localServer(async (request, response) => {
+    bodies.push(await text(request));
+    answer(response, pod);
+  });
+  const operations = [{ op: "test", path: "/a", value: "1->2 & <3>" }] as const;
+  await client.patch(pods, demo, { type: "json", operations });
+  const value = String.raw`"1-\u003e2 \u0026 \u003c3\u003e"`;
+  expect(bodies).toEqual([`[{"op":"test","path":"/a","value":${value}}]`]);
+});
+
 test("a written object carries its kind, except for subresources of another kind", async () => {
   const kinds: unknown[] = [];
   const { client } = await localServer(async (request, response) => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import { goJson } from "@virtkit/api/go-json";
 import { type Log, type Metrics, noMetrics, type Observers, silentLog } from "@virtkit/api/observe";
 import type { Answer } from "./answer-parser.ts";
 import type { Connection } from "./connection.ts";
@@ -301,8 +302,9 @@ function contentLength({ method, body }: Request): Record<string, string> {
   return { "content-length": String(Buffer.byteLength(body ?? "")) };
 }
 
+/** As Go writes it: kube-apiserver compares the texts that a JSON patch tests byte by byte with its own encoding. */
 function json(body: unknown, contentType = "application/json"): Pick<Request, "headers" | "body"> {
-  return { headers: { "content-type": contentType }, body: JSON.stringify(body) };
+  return { headers: { "content-type": contentType }, body: goJson(body) };
 }
 
 /** An object that says what it is; a server insists on it for custom resources. */

@@ -257,6 +257,21 @@ export const conditionalChecks: readonly ServerCheck[] = [
     },
   },
   {
+    name: "a JSON patch tests texts with <, > and &",
+    async check(context) {
+      const { client } = context;
+      const value = "1->2 & <3>";
+      await client.create(configMaps, named(context, "a", { data: { x: value } }));
+      const operations: readonly JsonPatchOperation[] = [
+        { op: "test", path: "/data/x", value },
+        { op: "replace", path: "/data/x", value: "4" },
+      ];
+      await client.patch(configMaps, at(context), { type: "json", operations });
+      const { data } = await client.get(configMaps, at(context));
+      assert.deepEqual(data, { x: "4" });
+    },
+  },
+  {
     name: "a kind that is not served is not found",
     async check(context) {
       const { client, namespace } = context;
