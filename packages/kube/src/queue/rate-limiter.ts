@@ -14,7 +14,10 @@ export interface RateLimiterOptions {
   readonly clock?: Clock | undefined;
   /** After the first failure of a key, in milliseconds; doubled with each further one. By default 5. */
   readonly firstDelay?: number | undefined;
-  /** The longest one. By default five minutes. */
+  /**
+   * The longest one. By default 30 seconds: events also cause attempts, and each that fails counts, so a webhook that was
+   * away for ten seconds would cost minutes otherwise. `perSecond` limits the load.
+   */
   readonly lastDelay?: number | undefined;
   /** Retries of all keys together. By default 10. */
   readonly perSecond?: number | undefined;
@@ -29,7 +32,7 @@ export interface RateLimiterOptions {
 export function createRateLimiter({
   clock = realClock,
   firstDelay = 5,
-  lastDelay = 300_000,
+  lastDelay = 30_000,
   perSecond = 10,
   burst = 100,
 }: RateLimiterOptions = {}): RateLimiter {
