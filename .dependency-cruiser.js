@@ -95,7 +95,10 @@ export default {
       name: "kube-and-pki-know-nothing-of-vms",
       severity: "error",
       from: { path: "^packages/(kube|pki)/src", pathNot: notTests },
-      to: { path: "^packages/api/", pathNot: "^packages/api/src/((clock|random|observe)/|go-json)" },
+      to: {
+        path: "^packages/api/",
+        pathNot: "^packages/api/src/((clock|random|observe)/|go-json)",
+      },
     },
     {
       name: "testing-needs-no-code-of-what-it-simulates",
