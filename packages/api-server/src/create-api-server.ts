@@ -96,8 +96,8 @@ export interface ApiServer extends AsyncDisposable {
 }
 
 /**
- * Starts webhooks and aggregated API on one port. The certificate is renewed while connections live; who the front proxy
- * is, is followed live.
+ * Starts the webhooks and the aggregated API on one port. The certificate is renewed without closing connections, and
+ * changes to the front proxy's identity take effect without a restart.
  *
  * @example
  * const store = new SecretAuthorityStore(client, { namespace: "kubevirt", name: "virtkit-ca" });

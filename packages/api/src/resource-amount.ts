@@ -16,8 +16,8 @@ const mostKnown = 1000;
 const longestKnown = 32;
 
 /**
- * The amount in a field of an object; {@link zero} if it is missing, as in Go, and also if it is not a
- * quantity, which a checked object never has.
+ * The amount in a field of an object; {@link zero} if it is missing, as in Go, or is not a quantity, which
+ * does not happen in a checked object.
  */
 export function amountOf(input: QuantityInput | null | undefined): Quantity {
   if (input === undefined || input === null) return zero;

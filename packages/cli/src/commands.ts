@@ -41,11 +41,12 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/rm.ts"),
   },
   doctor: {
-    summary: "check whether this host can run VMIs, and say what to fix; --clean removes leftovers",
+    summary:
+      "check whether this host can run VMIs, and show what to fix; --clean removes leftovers",
     load: () => import("./commands/doctor.ts"),
   },
   why: {
-    summary: "say which handoff of a VM's start has not happened, and why",
+    summary: "show which handoff of a VM's start has not happened, and why",
     load: () => import("./commands/why.ts"),
   },
   fence: {
@@ -54,7 +55,7 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   batch: {
     summary:
-      "in a clone, call functions that have recorded answers, with one JSON request per line",
+      "call functions that have recorded answers, one JSON request per line; only in a clone",
     load: () => import("./commands/batch.ts"),
   },
   default: {

@@ -19,14 +19,16 @@ test("help for one command comes from the command itself, however it is requeste
   }
 });
 
-test.each([[[]], [["nope"]], [["batch", "extra"]], [["toString"]]])(
-  "wrong usage %j exits 2, writes nothing to stdout and says where help is",
-  async (args) => {
-    const { code, out, err } = await virtkit(args);
-    expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("--help");
-  },
-);
+test.each([
+  [[], "virtkit COMMAND --help"],
+  [["nope"], "Try: virtkit --help"],
+  [["toString"], "Try: virtkit --help"],
+  [["batch", "extra"], "Try: virtkit batch --help"],
+])("wrong usage %j exits 2, writes nothing to stdout and says: %s", async (args, help) => {
+  const { code, out, err } = await virtkit(args);
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain(help);
+});
 
 test("batch answers each line of stdin on stdout", async () => {
   const { code, out } = await virtkit(["batch"], '{"id":1,"fn":"nope"}\nnot json\n');

@@ -17,7 +17,9 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
     return code;
   } catch (error) {
     if (isReaderGone(io.stdout, error)) return 0;
-    const hint = isUsageError(error) ? "\nTry: virtkit --help" : "";
+    const [name = ""] = args;
+    const command = Object.hasOwn(commands, name) ? ` ${name}` : "";
+    const hint = isUsageError(error) ? `\nTry: virtkit${command} --help` : "";
     const message = error instanceof Error ? error.message : String(error);
     io.stderr.write(`virtkit: ${message}${hint}\n`);
     return isUsageError(error) ? 2 : 1;

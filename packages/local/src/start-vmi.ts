@@ -36,7 +36,7 @@ export interface StartVmiOptions extends Observers {
   readonly vmi: VirtualMachineInstance;
   readonly accel: Accel;
   readonly published?: readonly PublishedPort[];
-  /** What the guest reaches in addition to the outside; by default `isolated`, which is nothing. */
+  /** What the guest can reach besides the outside world. Default `isolated`: nothing else. */
   readonly network?: NetworkMode;
   /** Images, and the Secrets and ConfigMaps that stand beside the VMI. */
   readonly sources?: VolumeSources;

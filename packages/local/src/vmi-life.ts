@@ -112,8 +112,8 @@ async function untilNoted(
 }
 
 /**
- * How a VMI ended that was seen to end; waits a moment for its launcher's note. Undefined if it has
- * not ended after all.
+ * How a VMI ended, after it was seen to end; waits a moment for its launcher's note. Undefined if it
+ * has not ended after all.
  */
 export async function vmiEnd(
   stateDirectory: string,

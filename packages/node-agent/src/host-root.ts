@@ -2,8 +2,8 @@ import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { openRoot, type SafeRoot } from "@virtkit/host-primitives/safe-path";
 
 /**
- * The node's root, as an agent sees it that shares the node's pid namespace: that of the node's first process. An
- * agent's own root is its container's.
+ * The node's root directory, as seen by an agent that shares the node's pid namespace: the root of the node's first
+ * process. The agent's own root is that of its container.
  */
 export const hostRoot: string = "/proc/1/root";
 

@@ -69,7 +69,7 @@ export class NodeAgentError extends Error {
   }
 }
 
-/** Whether something thrown is a {@link NodeAgentError}, of whatever copy of this package. */
+/** Whether a caught value is a {@link NodeAgentError}, from any copy of this package. */
 export function isNodeAgentError(error: unknown): error is NodeAgentError {
   return error instanceof Error && error.name === "NodeAgentError" && "code" in error;
 }

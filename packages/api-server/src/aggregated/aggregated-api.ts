@@ -221,8 +221,8 @@ export class AggregatedApi {
   }
 
   /**
-   * Authorisation: open paths need none; for others the front proxy says who asks, and the cluster what they may
-   * do.
+   * Authorises a request. Open paths need no permission. For others, the front proxy names the user, and the cluster
+   * decides what that user may do.
    */
   async #allowed(
     request: IncomingMessage,

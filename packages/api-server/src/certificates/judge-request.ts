@@ -28,9 +28,9 @@ export const nodeNameExtra = "authentication.kubernetes.io/node-name";
 const ended = ["Succeeded", "Failed"];
 
 /**
- * Whether a sender may get an identity. Only node agents may ask, and only for what their own node is: its agent, what
- * that shows to guests, or the source or target of a migration. The request itself is only a wish; the sender is whom the
- * API server has authenticated, and the VMI says which nodes take part in a migration.
+ * Whether a sender may get an identity. Only node agents may ask, and only for their own node's identities: its agent's,
+ * the one that guests see over VSOCK, or that of the source or target of a migration. The request itself proves nothing:
+ * the sender is the one that the API server has authenticated, and the VMI says which nodes take part in a migration.
  */
 export function judgeRequest(
   identity: Identity,
@@ -70,7 +70,7 @@ function judgeMigration(
     return refused("the identity of a migration is its UID and source or target");
   }
   if (!facts?.migration || text(at(facts.migration, "metadata", "uid")) !== uid) {
-    return refused(`there is no migration ${uid} where the request's annotation says it is`);
+    return refused(`the request's annotation names no migration with the UID ${uid}`);
   }
   const phase = text(at(facts.migration, "status", "phase"));
   if (ended.includes(phase)) return refused(`the migration has ended: ${phase}`);

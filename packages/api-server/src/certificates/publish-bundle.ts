@@ -20,7 +20,7 @@ export interface BundlePlace {
  * Writes the trusted authorities into a ConfigMap, if it says something else. The object is read before the
  * bundle is: a replica that lags behind takes nothing back that another has written meanwhile.
  *
- * @returns whether it was written; false also where another was faster, whose bundle is as new
+ * @returns whether it was written; also false if another replica was faster and its bundle is as new
  */
 export async function publishBundle(
   client: KubeClient,

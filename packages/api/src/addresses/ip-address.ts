@@ -10,7 +10,7 @@ export function parseIp(text: string): readonly number[] | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
 
-/** Whether the address is IPv4, also if it is written as an IPv4-mapped IPv6 address. */
+/** Whether the address is IPv4, even if it is written as an IPv4-mapped IPv6 address. */
 export function isIpv4(octets: Octets): boolean {
   return octets.length === 4 || isMapped(octets);
 }

@@ -16,6 +16,6 @@ export interface AdmissionRequest {
   readonly name?: string;
   /** Who asks. Some changes are reserved for KubeVirt's own service accounts. */
   readonly username?: string;
-  /** What the authenticator knows about the user; node names of handlers come from here. */
+  /** What the authenticator knows about the user; the node name of a node agent comes from here. */
   readonly userExtra?: Readonly<Record<string, readonly string[]>>;
 }

@@ -161,6 +161,6 @@ function ownGrant(old: unknown, now: unknown, node: string, names: Names): reado
   if (mayChangeGrant(from, to, { node, isHere, isFinal })) return fine;
   return invalid(
     `metadata.annotations[${key}]`,
-    `cannot be changed from ${from.state} to ${to.state} by the agent of ${node}: an agent may only claim a guest for its own node, and decide about or end one of its own node`,
+    `cannot be changed from ${from.state} to ${to.state} by the agent of ${node}: an agent may claim a guest only for its own node, and may decide about or end only a guest on its own node`,
   );
 }

@@ -8,8 +8,8 @@ import { chooseCluster } from "../why/cluster-client.ts";
 export const help = `Usage: virtkit fence confirm NODE [--boot-id ID] [--context CONTEXT] [--kubeconfig FILE]
        virtkit fence lift NODE [--context CONTEXT] [--kubeconfig FILE]
 
-A guest whose node does not answer may still run there, so it is not started elsewhere. If you have switched
-the node off, "confirm" says so: its guests can then start on other nodes.
+A guest whose node does not answer may still run there, so it is not started elsewhere. Once you have switched
+the node off, "fence confirm" lets its guests start on other nodes.
 
   confirm  without --boot-id: shows the node's last boot and the guests that wait for it, changes nothing,
            and exits 1. With --boot-id: marks the Node as out of service for that boot. Refused while the
@@ -21,8 +21,8 @@ the node off, "confirm" says so: its guests can then start on other nodes.
       --kubeconfig FILE  default: $KUBECONFIG, or ~/.kube/config
 
 The mark is the taint node.kubernetes.io/out-of-service=boot-ID:NoExecute. Kubernetes then removes all Pods of
-the node that do not tolerate it, and detaches their volumes. Confirm only what you know: if the node still
-runs, second copies of its guests start, and destroy their disks.`;
+the node that do not tolerate it, and detaches their volumes. Confirm only if you are certain that the
+node is off. Otherwise, second copies of its guests start and destroy their disks.`;
 
 /** Exits 1 if the node is not confirmed to be off. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

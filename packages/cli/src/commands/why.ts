@@ -38,7 +38,7 @@ export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
        virtkit why NAME --context CONTEXT [-n NAMESPACE] [--kubeconfig FILE] [-o FORMAT]
        virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
 
-Says which handoff of a VMI's start has not happened, and why. Works for VMIs that "virtkit run" started on
+Shows which handoff of a VMI's start has not happened, and why. Works for VMIs that "virtkit run" started on
 this host, where it also says how long each handoff took and how a VMI ended, and for VMIs in a cluster. For a
 VM in a cluster it also says why it is not started, and which changes wait for a restart.
 

@@ -24,7 +24,7 @@ export type AnyVmi =
   | { readonly record: VmiRecord; readonly lost?: undefined }
   | { readonly record?: undefined; readonly lost: LostVmi };
 
-/** {@link findVmi}, also for one whose record is gone or unreadable; then a Pod's UID is a name, too. */
+/** Like {@link findVmi}, but also finds a VMI whose record is gone or unreadable, by its name or its Pod's UID. */
 export async function findAnyVmi(
   stateDirectory: string,
   names: readonly string[],

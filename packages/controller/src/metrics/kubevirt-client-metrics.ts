@@ -1,7 +1,7 @@
 import type { Metrics } from "@virtkit/api/observe";
 
 /**
- * Reports requests to the API server also under KubeVirt's names, for existing dashboards. Pass it to the client.
+ * Also reports requests to the API server under KubeVirt's names, for existing dashboards. Pass it to the client.
  * This client does not limit its own rate, so it has no metric for waiting on such a limit.
  */
 export function kubevirtClientMetrics(metrics: Metrics): Metrics {

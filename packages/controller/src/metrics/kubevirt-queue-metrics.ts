@@ -9,7 +9,7 @@ const queueNames: Readonly<Record<string, string>> = {
   kube_reconcile_seconds: "kubevirt_workqueue_work_duration_seconds",
 };
 
-/** Reports queue metrics also under KubeVirt's names, for existing dashboards. */
+/** Also reports queue metrics under KubeVirt's names, for existing dashboards. */
 export function kubevirtQueueMetrics(metrics: Metrics): Metrics {
   const renamed = (labels: Labels = {}): Labels => {
     const name = labels["queue"] ?? labels["controller"] ?? "";

@@ -16,13 +16,13 @@ export function isHandoverGranted({ grant, uid }: MigrationPass): boolean {
   return !grant || grant.isHandedOver(uid);
 }
 
-/** Why the guest is not to be told of this migration yet: another one has not been brought to its end. */
+/** Why this migration must not be handed to the node agents yet: an earlier one is not settled. */
 export function earlierHandover({ grant, uid }: MigrationPass): string | undefined {
   if (!grant || !("target" in grant.read) || grant.read.migrationUID === uid) return undefined;
   return `the guest is still being handed over by migration ${grant.read.migrationUID}`;
 }
 
-/** Makes a patch of the VMI fail if the run grant is not the one that was read any more. */
+/** Makes a patch of the VMI fail if the run grant has changed since it was read. */
 export function grantTest({ grant, vmi, names }: MigrationPass): readonly JsonPatchOperation[] {
   const { annotations } = vmi.metadata ?? {};
   if (!grant || !annotations) return [];

@@ -12,10 +12,10 @@ export interface GuestInPod {
 }
 
 /**
- * Why a guest's Pod must not be ended, judged by its VMI as it was just read: until a handover is settled, neither of
- * its Pods may be, and only the run grant says where the guest is. Undefined if it may.
+ * Why a guest's Pod must not be deleted, according to the VMI as it was just read. Until a handover is settled, neither
+ * of its Pods may be deleted: only the run grant says where the guest is. Undefined if the Pod may be deleted.
  *
- * @param vmi undefined if there is none of this name
+ * @param vmi undefined if no VMI has this name
  */
 export function whyPodStays(
   vmi: unknown,

@@ -58,7 +58,7 @@ function either(one: AbortSignal, other: AbortSignal): AbortSignal {
 /** The controllers of a cluster, created by {@link createControllers}. */
 export interface Controllers {
   /**
-   * The shared caches. They are fed while the controllers run, also while another process leads.
+   * The shared caches. They are fed while the controllers run, even while another process leads.
    */
   readonly caches: SharedCaches;
   readonly names: Names;

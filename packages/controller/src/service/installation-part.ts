@@ -18,8 +18,8 @@ export interface InstallationPartOptions {
 }
 
 /**
- * Keeps the status of the KubeVirt object right: KubeVirt's operator does that, and VMs are updated only while it says
- * that the installation is complete. Of several objects the oldest counts, as for the configuration.
+ * Keeps the status of the KubeVirt object up to date, as KubeVirt's operator does: VMs are updated only while the status
+ * says that the installation is complete. If there are several objects, the oldest counts, as for the configuration.
  */
 export function installationPart(options: InstallationPartOptions): ControllerPartMaker {
   return { name: "installation", make: (context) => make(context, options) };

@@ -26,8 +26,8 @@ const rights = [
 ] as const;
 
 /**
- * Asks the API server whether a VM's service account may read the source of a clone. It may within
- * its own namespace. Anything but a clear yes is a no. Throws if there is no answer.
+ * Asks the API server whether a VM's service account may read the source of a clone. Within
+ * its own namespace it may. Anything but an explicit yes counts as no. Throws if there is no answer.
  */
 export async function mayClone(
   client: Pick<KubeClient, "create">,

@@ -27,7 +27,7 @@ export function toXmlBuilder(domain: Domain): XMLBuilder {
 }
 
 /**
- * The domain in an xmlbuilder2 document. Any builder of the document works, also that of an element.
+ * The domain in an xmlbuilder2 document. Any builder of the document works, including that of an element.
  *
  * @throws ConverterError `CONVERTER_XML_MALFORMED` if the root is not a `domain`, or if there is text in place of a
  * number. Such a document has no lines: all errors are at line 1, column 1.

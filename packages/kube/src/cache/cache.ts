@@ -14,11 +14,11 @@ import { shareStructure } from "./share-structure.ts";
 export interface CacheOptions<T extends KubeObject, Index extends string = never>
   extends Pick<Observers, "log"> {
   /**
-   * The values of an object under which it is found again, by the name of the index. An object for which one throws is
-   * not in that index, and that is logged.
+   * Functions that return the values under which an object is indexed, by the name of the index. If one throws, the
+   * object is left out of that index, and the error is logged.
    */
   readonly indexes?: Readonly<Record<Index, (object: T) => readonly string[]>> | undefined;
-  /** The one namespace that it is fed from; all of them by default. It does not know what it does not see. */
+  /** The one namespace that it is fed from; by default all. About other namespaces it answers `unknown`. */
   readonly namespace?: string | undefined;
 }
 

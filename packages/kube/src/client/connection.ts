@@ -5,7 +5,7 @@ export interface Credentials {
   /** Sent with each request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly tls?: TlsSettings | undefined;
-  /** Makes the connections, as through a proxy. By default they go straight to the server and are kept. */
+  /** Opens the connections, for example through a proxy. By default they go straight to the server and are reused. */
   readonly agent?: Agent | undefined;
 }
 

@@ -294,7 +294,7 @@ interface Opened extends Pick<Answer, "status" | "headers"> {
   readonly response: IncomingMessage;
 }
 
-/** Methods that say how long their body is, also if there is none. */
+/** Methods that state the length of their body even if there is none. */
 const withBody = new Set(["POST", "PUT", "PATCH"]);
 
 function contentLength({ method, body }: Request): Record<string, string> {

@@ -8,8 +8,8 @@ import { KubeError } from "./kube-error.ts";
 const credentialsLifetime = 10_000;
 
 /**
- * The connection of the current context of a `KubeConfig` of `@kubernetes/client-node`, with all its ways to say who
- * one is: certificates, tokens, exec plug-ins, OIDC, proxies.
+ * The connection for the current context of a `KubeConfig` of `@kubernetes/client-node`, with all that it supports:
+ * certificates, tokens, exec plug-ins, OIDC and proxies.
  */
 export function kubeconfigConnection(config: KubeConfig): Connection {
   const cluster = config.getCurrentCluster();

@@ -14,9 +14,11 @@ export function requestHead(
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined) continue;
-    // Values may be secret: they are not told.
+    // Values may be secret: the error does not quote them.
     if (!token.test(name) || !printable.test(value)) {
-      throw new Error(`the header ${JSON.stringify(name)} has characters that it must not have`);
+      throw new Error(
+        `the header ${JSON.stringify(name)} contains characters that HTTP does not allow`,
+      );
     }
     head += `${name}: ${value}\r\n`;
   }

@@ -71,7 +71,7 @@ export class AtWork {
     if (this.#ended) this.#disarm();
   }
 
-  /** Aborts all, also those that begin later. */
+  /** Aborts all of them, and those that begin later. */
   abort(reason: unknown): void {
     if (this.#ended) return;
     this.#ended = { reason };

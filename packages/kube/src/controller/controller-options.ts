@@ -24,7 +24,7 @@ export interface ControllerOptions extends Observers {
   readonly mostBlind?: number | undefined;
   /** Of retries. */
   readonly backoff?: Omit<RateLimiterOptions, "clock"> | undefined;
-  /** Objects that are none of our business, such as those of another shard. By default all are. */
+  /** Whether the controller handles an object; false, for example, for those of another shard. Default: all. */
   readonly filter?: ((object: ObjectName) => boolean) | undefined;
   /**
    * How soon an object is taken, whatever the reason: by a watch, or again later. By default a watch decides, and objects

@@ -431,7 +431,7 @@ test("a controller runs once at a time, and objects can be enqueued by hand", as
   await running;
 });
 
-test("objects are taken by their priority, whatever enqueues them, and also when they are tried again", async () => {
+test("objects are taken by priority, whatever enqueues them, even when they are retried", async () => {
   const { calls, reconcile } = recorder(
     () => clock,
     async ({ name }) => {

@@ -11,7 +11,7 @@ export interface ReconcileContext {
   readonly attempt: number;
   /** Aborted when the time is over or the controller must stop. Pass it to everything that waits. */
   readonly signal: AbortSignal;
-  /** Says the controller, the key and the reconcile ID with everything. */
+  /** Adds the controller, the key and the reconcile ID to every line. */
   readonly log: Log;
 }
 

@@ -12,7 +12,7 @@ import type { ReflectorOptions } from "../reflector/reflector-options.ts";
 
 /** Which changes of a resource a controller sees, and which objects they concern. */
 export interface WatchSpec<T extends KubeObject> {
-  /** The objects to reconcile when this one changes; by default itself. Of an update, those of both states count. */
+  /** The objects to reconcile when this one changes; by default itself. After an update: of both states. */
   readonly keys?: ((object: T) => readonly ObjectName[]) | undefined;
   /** Changes that nobody needs to look at; by default there are none. */
   readonly predicate?: ((change: CacheChange<T>) => boolean) | undefined;

@@ -39,9 +39,9 @@ export class Election {
   }
 
   /**
-   * Waits for the lease, works, and waits again when it was lost, until the signal. Work that is lost is waited for
-   * before anything else happens. Work that returns or throws while it holds the lease ends the election: the lease
-   * is released, and the outcome is that of the work. `undefined` if the signal ended it before there was any.
+   * Waits for the lease, works, and waits again when the lease is lost, until the signal is aborted. After a loss, it
+   * first waits until the work has ended. Work that returns or throws while the lease is held ends the election: the
+   * lease is released, and the work's result is returned or thrown. Returns `undefined` if the signal came first.
    */
   async lead<R>(
     work: (leadership: Leadership) => Promise<R>,

@@ -6,8 +6,8 @@ import { type MetricDefinition, metricDefinitions } from "./metric-definitions.t
 export { type MetricDefinition, metricDefinitions } from "./metric-definitions.ts";
 
 /**
- * Brings what parts count and measure to a registry of `prom-client`. Names that this package does not know work as
- * well: they get the labels of their first value. Counters end with `_total`, as is the custom.
+ * Reports counts and measurements to a registry of `prom-client`. Names that this package does not know work as well:
+ * they get the labels of their first value. The names of counters end in `_total`, as is conventional.
  *
  * @example
  * import { Registry } from "prom-client";

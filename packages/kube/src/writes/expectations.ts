@@ -9,7 +9,7 @@ import type { ObjectName } from "../client/resource.ts";
 /** Options of {@link Expectations}. */
 export interface ExpectationsOptions extends Observers {
   readonly clock?: Clock | undefined;
-  /** Milliseconds after which nobody believes any more that the watch will show it. By default five minutes. */
+  /** Milliseconds after which a write is no longer expected to appear in the watch. By default five minutes. */
   readonly expiry?: number | undefined;
 }
 
@@ -129,7 +129,10 @@ export class Expectations {
     this.#waiting.delete(key);
   }
 
-  /** Sees what a cache sees; `keys` says whom an object concerns, as in `watch`. Returns what ends it. */
+  /**
+   * Follows the changes in a cache; `keys` returns the keys that an object concerns, as in `watch`. Returns a function
+   * that stops it.
+   */
   follow<T extends KubeObject>(
     cache: Cache<T, string>,
     keys: (object: T) => readonly ObjectName[],

@@ -6,8 +6,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** Options of {@link jsonPatchBetween}. */
 export interface PatchBetweenOptions {
   /**
-   * Lists of conditions, as `/status/conditions`: they are the same if every condition has the same status, reason
-   * and message, in whatever order, and whenever somebody last looked.
+   * Paths of lists of conditions, such as `/status/conditions`. Two lists are equal if every condition has the same
+   * status, reason and message; order and timestamps do not matter.
    */
   readonly conditions?: readonly string[] | undefined;
 }

@@ -9,8 +9,8 @@ export interface PatchObjectOptions extends WriteOptions, PatchBetweenOptions {
   /** Whether any change of the object by others is a conflict, not only one of the same values. By default false. */
   readonly isExclusive?: boolean | undefined;
   /**
-   * Paths, as `/status/phase`, of values that are not written but must be as they were read; one that the object did not
-   * have is not tested. By default none.
+   * Paths, such as `/status/phase`, of values that are not written but must still be as they were read. A value that
+   * the object did not have is not tested. By default none.
    */
   readonly unchanged?: readonly string[] | undefined;
 }

@@ -177,7 +177,7 @@ class ServerConnection implements ServedConnection {
       this.#answer(id, outcome);
     };
     const expire = (limit: number): void => {
-      const text = `${name} was not done in ${limit} ms; it may still be carried out`;
+      const text = `${name} did not finish within ${limit} ms; it may still be carried out`;
       answer({ success: false, code: "DOMAIN_TIMEOUT", message: text });
       controller.abort(new LauncherError("LAUNCHER_ABORTED", text));
     };

@@ -6,9 +6,9 @@ import { brokenStream, type SettledSource, settleSource, streamState } from "./d
 import { finishPostCopy } from "./finish-post-copy.ts";
 
 /**
- * Goes on with a post-copy whose stream broke: the phases again, over a new stream, with what the target
- * still misses. While it fails nothing is destroyed; it may be tried again, on a new `long` connection: libvirt
- * forgets an attempt that came no further than *begin* only when the connection that began it is closed.
+ * Resumes a post-copy migration whose stream broke: repeats the phases over a new stream, with the memory that the
+ * target still lacks. A failure destroys nothing; try again on a new `long` connection, because libvirt forgets an
+ * attempt that got no further than *begin* only when the connection that began it is closed.
  *
  * @throws MigrationError if the stream of the source is not broken, the target has no copy that lacks memory, or a
  *   phase failed.

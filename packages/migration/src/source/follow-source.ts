@@ -11,8 +11,8 @@ export interface FollowSourceOptions extends SettleOptions {
   /** Milliseconds between two checks. Default 1 s. */
   readonly interval?: number;
   /**
-   * Goes on with a post-copy whose stream broke: `recoverPostCopy`. One attempt at a time; one that fails is repeated
-   * after 1 s, and then after twice as long each time, up to 30 s. Without it nobody does.
+   * Resumes a post-copy migration whose stream broke: `recoverPostCopy`. Makes one attempt at a time; a failed one is
+   * repeated after 1 s, and the delay then doubles up to 30 s. By default, a broken stream is not recovered.
    */
   readonly recover?: () => Promise<unknown>;
   /** Hears what the source waits for, and why the last attempt to recover it failed. */

@@ -18,8 +18,8 @@ export interface TimedMigration {
 }
 
 /**
- * What to do with a migration by its duration. In post-copy nothing is ever given up, because the guest's memory is
- * in two places. Out of time, a guest that may be interrupted is: it switches to post-copy, or it is paused and
+ * What to do with a migration, judged by its duration. A post-copy migration is never given up, because the guest's
+ * memory is in two places. When time is up, a guest that may be interrupted switches to post-copy, or is paused and
  * gets the same time again. Without progress, or out of time in any other case, the migration is aborted.
  */
 export function judgeByTime(migration: TimedMigration, policy: ConvergencePolicy): Verdict {

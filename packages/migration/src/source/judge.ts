@@ -45,13 +45,14 @@ const stillMs = 5_000;
 const iterationsToTell = 3;
 
 /**
- * What to do with a migration, given its samples, oldest first. Data that does not move for the progress
- * timeout means `abort`. Only the iterations show whether a migration converges: how long it would take, at
- * the bandwidth measured, to send what remained when each began. When that has not become clearly less for
- * the progress timeout and three iterations, it does not converge, however much what remains goes up and down
- * within them; it is then treated as out of time, unless the downtime that the policy allows is enough to end
- * it. Slowing the guest down further, by auto-converge, counts as progress. The first iteration, which sends
- * all memory once, shows nothing. While no data moves, a guest is neither paused nor switched to post-copy.
+ * What to do with a migration, given its samples, oldest first. If no data moves for the progress
+ * timeout, the verdict is `abort`. Only iterations show whether a migration converges. The measure is how long
+ * it would take, at the measured bandwidth, to send what remained when each iteration began. If this has not
+ * clearly decreased for the progress timeout and for three iterations, the migration does not converge, however
+ * much the remaining data varies within an iteration. It is then treated as out of time, unless the downtime that
+ * the policy allows is enough to complete it. Slowing the guest down further, by auto-converge, counts as progress.
+ * The first iteration, which sends all memory once, shows nothing. While no data moves, a guest is neither paused
+ * nor switched to post-copy.
  */
 export function judge(history: readonly MigrationProgress[], policy: ConvergencePolicy): Verdict {
   let known = notJudged;

@@ -27,7 +27,7 @@ export interface TargetParts extends Observers {
   readonly copied?: { readonly disks: readonly string[]; readonly listen: string } | undefined;
   /**
    * The domain with which this target receives the guest, from what the source sent: see `destinationXml`. By
-   * default it is the source's, which only a source of one's own may be trusted with.
+   * default it is the source's, which is safe only if the source is trusted.
    */
   readonly destinationXml?: ((sourceXml: string) => string | Promise<string>) | undefined;
   readonly file: ReceiveFile;

@@ -4,8 +4,8 @@ import { nameOfAlias } from "@virtkit/converter/model";
 type Disk = Domain["devices"]["disks"][number];
 
 /**
- * A target's own domain with those disks cut to the size that the guest knows whose volumes may be larger: libvirt
- * refuses a copy to a disk of another size, and the guest must not see one grow while it moves.
+ * A target's own domain, with disks on larger volumes limited to the size that the guest knows: libvirt refuses to copy
+ * to a disk of another size, and the guest must not see a disk grow while it moves.
  */
 export function withVolumeSizes(domain: Domain, sizes: Readonly<Record<string, number>>): Domain {
   const cut = (disk: Disk): Disk => {

@@ -7,7 +7,7 @@ const maxQueues = 256;
 
 /**
  * Queues of an interface's TAP; 0 means one queue, as in KubeVirt. A running domain keeps the
- * number that it was started with, also on the target of a migration.
+ * number that it was started with, even on the target of a migration.
  */
 export function interfaceQueues(vmi: VirtualMachineInstance, iface: Interface): number {
   const model = iface.model ?? "";

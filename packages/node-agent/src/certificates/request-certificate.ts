@@ -53,9 +53,10 @@ const signingRequests = defineResource({
 const configMaps = defineResource({ version: "v1", plural: "configmaps", kind: "ConfigMap" });
 
 /**
- * A certificate by request: the key is made here and stays here; the API server of VMs signs it if this Pod's node may have
- * that identity. It is renewed in the background, with a new key, well before its end, and so is the bundle of who is trusted;
- * open connections stay. Close it when it is no longer needed: at the end of the process or of the migration.
+ * Requests a certificate. The key is created in this process and never leaves it; the API server of VMs signs the
+ * certificate if this Pod's node may have that identity. The certificate (with a new key) and the bundle of trusted CAs
+ * are renewed in the background well before they expire; open connections stay open. Close the result when it is no
+ * longer needed: at the end of the process or of the migration.
  *
  * @example
  * // The guest server of a node agent:

@@ -61,7 +61,7 @@ export interface ForgottenClaims {
 /**
  * The right to run a guest on this host, held by one sandbox at a time: the run grant without an API server,
  * decided by the same rules and kept in files. A claim ends only by proof: its process has ended, or the host has
- * rebooted since. Nobody returns it, and nobody takes it away because they do not see its holder.
+ * rebooted since. It is never given back, and never taken away because its holder cannot be seen.
  */
 export class RunClaims {
   readonly #directory: string;
@@ -124,8 +124,8 @@ export class RunClaims {
   }
 
   /**
-   * Every claim on disk, regardless of its holder. An unreadable one is reported with its file, and hides
-   * nothing else.
+   * Every claim on disk, regardless of its holder. An unreadable claim is reported with its file, and
+   * does not hide the others.
    */
   all(): readonly ListedClaims[] {
     return namesIn(this.#directory).flatMap((entry): ListedClaims[] => {

@@ -50,7 +50,7 @@ exec node /${guestPackages}/vsock.mjs /${guestPackages}/credentials.json /${gues
   return JSON.parse(output.split("\n").at(-1) ?? "") as Record<string, unknown>;
 }
 
-test("ports are dialled over a kernel's own VSOCK, also with TLS, and every way to fail says what to do", async () => {
+test("dials ports over the kernel's own VSOCK, with and without TLS, and every failure says what to do", async () => {
   const said = await inGuest();
   expect(said["before"]).toEqual({
     dialer: {

@@ -62,8 +62,8 @@ export const defaultLimits: ManifestLimits = {
 };
 
 /**
- * The documents of a text; a text without one is a problem. Accepts any text: never throws, and `limits` bound the
- * answer.
+ * Parses the documents in a string; a string without any is a problem. Accepts any string: never throws, and `limits`
+ * bound the result.
  */
 export function parseManifests(
   text: string,

@@ -43,9 +43,9 @@ export function planSettings(options: PreparationOptions): PlanSettings {
 }
 
 /**
- * All that is to be done to a sandbox before its guest can start, in order. Pure: nothing is touched.
- * The VMI has its defaults, and images on its claims (`withHostDisks` of the converter). The same VMI and facts give the
- * same steps, and each step has an id that stays its own, by which the journal knows it.
+ * Plans everything that must be done to a sandbox before its guest can start, in order. A pure function.
+ * The VMI must have its defaults, and images on its claims (`withHostDisks` of the converter). The same VMI and facts
+ * give the same steps, and each step has a stable id, by which the journal identifies it.
  *
  * @throws NodeAgentError if the VMI is malformed, or the sandbox lacks what it cannot do without;
  *   DiskError if a volume asks for what cannot be made.

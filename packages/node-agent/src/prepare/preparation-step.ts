@@ -45,7 +45,7 @@ export type PreparationStep = { readonly id: string } & (
   | { readonly kind: "devices"; readonly rules: readonly DeviceRule[] }
   /** Memory that the sandbox's processes may lock, in bytes. Goes with them. */
   | { readonly kind: "memlock"; readonly bytes: string }
-  /** Opens the sockets of the guest's DHCP and router, and hands them to the launcher, each time again. */
+  /** Opens the sockets of the guest's DHCP and router, and hands them to the launcher; repeated on every call. */
   | { readonly kind: "sockets" }
 );
 

@@ -46,8 +46,8 @@ export interface Preparation {
 }
 
 /**
- * Makes a sandbox ready for its guest: plans, and carries the plan out step by step, each of them in the
- * Pod's journal before it is done. After an interruption at any point, the same call continues where it
+ * Makes a sandbox ready for its guest: makes a plan and carries it out step by step. Each step is in the
+ * Pod's journal before it is carried out. After an interruption at any point, the same call continues where it
  * stopped; a second call changes nothing. What an interrupted {@link teardown} left is undone first.
  *
  * @throws NodeAgentError with the step in `path` and its failure as `cause`; what was done stays until

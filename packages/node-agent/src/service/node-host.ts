@@ -61,7 +61,7 @@ export interface FoundLauncher extends Disposable {
    * repeated.
    */
   plugVolume(wanted: WantedPlug, from: ContainerName, vmi: VirtualMachineInstance): Promise<void>;
-  /** Removes a hotplugged volume from its sandbox that no guest uses any longer. May be repeated. */
+  /** Removes from its sandbox a hotplugged volume that no guest uses any longer. May be repeated. */
   unplugVolume(volume: string, vmi: VirtualMachineInstance): Promise<void>;
   /** The SELinux context that its files need; `none` if SELinux is off. */
   readonly selinuxContext: string;

@@ -45,8 +45,8 @@ export interface GuestService extends AsyncDisposable {
 }
 
 /**
- * Serves an agent's guests to the API server as soon as this node has a certificate, which it asks for until it is given
- * one: the API server may be installed after the node agents are. It is renewed while streams are open.
+ * Serves an agent's guests to the API server as soon as this node has a certificate. Requests one until it is issued,
+ * because the API server may be installed after the node agents. The certificate is renewed while streams stay open.
  */
 export function serveGuests(options: ServeGuestsOptions): GuestService {
   return new CertifiedGuestService(options);

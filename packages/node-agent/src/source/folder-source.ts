@@ -27,8 +27,8 @@ const mostFiles = 10_000;
  * VMIs from a folder of manifests (`*.yaml`, `*.yml`, `*.json`; hidden files and folders are skipped). The
  * folder is read when the kernel reports a change, and now and then.
  *
- * A VMI is removed only when it is seen to be missing, its file gone or read without it, and missing still a
- * moment later: editors replace files, and write them piece by piece. A file that is empty or broken, or a
+ * A VMI is removed only if its file is gone or no longer contains it, and this is still so a moment later:
+ * editors replace files, and write them piece by piece. A file that is empty or broken, or a
  * folder that cannot be read, is a `problem`, reported once; its previous VMIs stay. If two files contain a
  * VMI of the same name, the first file by name counts, and the other is a problem.
  */

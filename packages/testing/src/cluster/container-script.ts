@@ -14,7 +14,7 @@ export interface ContainerProcess {
 export interface ContainerScript {
   /** Until its image is there. By default 200. */
   readonly pull?: number;
-  /** The image cannot be had, for this reason: `ErrImagePull`, `ErrImageNeverPull`, `InvalidImageName`. */
+  /** Why the image cannot be pulled: `ErrImagePull`, `ErrImageNeverPull` or `InvalidImageName`. */
   readonly pullFails?: string;
   /** A volume of the Pod cannot be mounted: nothing starts. */
   readonly mountFails?: boolean;

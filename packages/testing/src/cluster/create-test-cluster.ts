@@ -36,8 +36,8 @@ export interface TestClusterOptions {
   /** What containers do; by default they start, get ready and stay. */
   readonly containers?: ContainerScripts;
   /**
-   * Launcher Pods carry simulated guests, and each node has a node agent by a script. The VMI is then defined, and
-   * nodes have what launcher Pods ask for.
+   * Whether launcher Pods run simulated guests, and each node runs a scripted node agent. The VMI kind is then
+   * defined, and nodes have the devices that launcher Pods request.
    */
   readonly guests?: boolean | GuestsOptions;
 }
@@ -53,17 +53,17 @@ export interface TestCluster extends AsyncDisposable {
   /** What date each part has. */
   readonly dates: WallClocks;
   /**
-   * A client under whose name writes are recorded, and which is a part of the network by that name; `node agent node-1` is
-   * also a part of that node.
+   * A client for an actor. Its writes are recorded under this name, and the network knows it by this name;
+   * `node agent node-1` also belongs to that node.
    */
   client(actor?: string): KubeClient;
   /** Every write, or those of one actor. */
   writes(actor?: string): readonly RecordedWrite[];
-  /** The guest of a VMI, by `namespace/name`. Throws if no launcher of it is there, or without `guests`. */
+  /** The guest of a VMI, by `namespace/name`. Throws if the VMI has no launcher, or without `guests`. */
   guest(vmi: string): SimulatedGuest;
-  /** All launchers that are there, or those of one VMI: more than one may be there, at most one runs. */
+  /** All launchers, or those of one VMI: a VMI may have several, but at most one runs the guest. */
   launchers(vmi?: string): readonly SimulatedLauncher[];
-  /** What joins the launchers of all nodes: replies can be lost, and streams break. Throws without `guests`. */
+  /** The connections between all launchers: replies can get lost, and streams can break. Throws without `guests`. */
   wires(): MigrationWires;
   /** The agent of a node: it can be stopped and started. Throws without `guests`. */
   agent(node: string): SimulatedNodeAgent;
@@ -72,7 +72,7 @@ export interface TestCluster extends AsyncDisposable {
    * count. Throws after `within`, an hour of virtual time by default.
    */
   settle(options?: { readonly quiet?: number; readonly within?: number }): Promise<void>;
-  /** It does not count as quiet before that time of its clock: something is still to happen. */
+  /** The cluster does not count as quiet before this time of its clock, because something is still due. */
   stirUntil(time: number): void;
 }
 

@@ -27,7 +27,7 @@ export class Network {
     this.#changed();
   }
 
-  /** Whether two parts are parted. A part may have several names: a process is part of its node. */
+  /** Whether two parts cannot reach each other. A part may have several names: a process belongs to its node. */
   isCut(one: readonly string[], other: readonly string[]): boolean {
     if (this.#cuts.size === 0) return false;
     return one.some((from) => other.some((to) => this.#cuts.has(pairOf(from, to))));

@@ -7,7 +7,7 @@ export class WallClocks {
     this.#date = date;
   }
 
-  /** Sets a part's date forward by so many milliseconds, or back. Time passes as before: only the date jumps. */
+  /** Moves a part's date by this many milliseconds, forwards or back. Time passes as before: only the date jumps. */
   jump(part: string, milliseconds: number): void {
     this.#off.set(part, this.off(part) + milliseconds);
   }

@@ -24,9 +24,9 @@ export interface Model<State> {
   /** What must hold in every reachable state: a sentence says what is wrong, undefined that nothing is. */
   readonly invariants?: Readonly<Record<string, (state: State) => string | undefined>>;
   /**
-   * Names the good end that a state is, undefined if the parts still have to work. Where it is given, every
-   * reachable state must have a way of fair steps to a good end. A run that takes every step that it
-   * can take again and again then reaches one.
+   * Names the good end that a state is; undefined if work is left to do. If the model has this function, fair steps
+   * must lead from every reachable state to a good end. Every run in which each step that stays possible is
+   * eventually taken then reaches one.
    */
   end?(state: State): string | undefined;
   /**

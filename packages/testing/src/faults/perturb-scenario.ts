@@ -28,13 +28,14 @@ export interface PerturbationReport {
 export interface PerturbOptions {
   /** The text of the one perturbation to play. */
   readonly only?: string;
-  /** Plays every n-th perturbation, from the one that a seed says; all of them over n seeds in a row. */
+  /** Plays every n-th perturbation; the seed selects the first, so n consecutive seeds cover all of them. */
   readonly share?: { readonly every: number; readonly seed: number };
 }
 
 /**
  * Plays a scenario under every perturbation: a crash before and after each write, a lost reply to each write, each
- * write that takes effect only after its time-out, a view that lags from each event on, and each event missed. Throws if the scenario fails undisturbed.
+ * write that takes effect only after its timeout, a view that lags from each event on, and each event missed. Throws if
+ * the scenario fails undisturbed.
  */
 export async function perturbScenario(
   scenario: Scenario,

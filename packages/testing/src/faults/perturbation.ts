@@ -11,11 +11,11 @@ export type Perturbation =
     }
   /** Its n-th write takes effect, but no answer comes: a time-out. */
   | { readonly kind: "lost-answer"; readonly actor: string; readonly write: number }
-  /** No answer comes to its n-th write, which takes effect only after it has gone on. */
+  /** Its n-th write gets no answer, and takes effect only after the actor has moved on. */
   | { readonly kind: "late-write"; readonly actor: string; readonly write: number }
-  /** From its n-th event on it sees everything late, as from a server that lags, for a while. */
+  /** From its n-th event on, it sees everything late for a while, as if the server lagged. */
   | { readonly kind: "stale-view"; readonly actor: string; readonly event: number }
-  /** It never sees its n-th event, nor what follows until a list shows how things are by then. */
+  /** It misses its n-th event and all that follow, until a list shows it the current state. */
   | { readonly kind: "unobserved-event"; readonly actor: string; readonly event: number };
 
 /** For how long a lagging server lags, and how long an actor is blind. Longer than a controller takes for anything. */

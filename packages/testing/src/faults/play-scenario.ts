@@ -37,7 +37,7 @@ export interface Scenario {
   readonly actors: Readonly<Record<string, NodeActorMain>>;
   /** What users do, and what must be true in the end: throws if it is not. */
   readonly play: (cluster: TestCluster) => Promise<void>;
-  /** What must be true after each change; a sentence that says what is wrong. */
+  /** Checks what must hold after each change; returns a sentence that says what is wrong. */
   readonly invariants?: Readonly<Record<string, (cluster: TestCluster) => string | undefined>>;
 }
 

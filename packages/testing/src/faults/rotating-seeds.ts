@@ -5,7 +5,7 @@ export interface RotatingSeedsOptions {
   /** By default the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly wall?: () => Date;
-  /** Hears which seeds they are, and how to get them again. By default it is printed. */
+  /** Called with a line that names the seeds and says how to repeat the run. By default the line is printed. */
   readonly print?: (line: string) => void;
 }
 

@@ -15,9 +15,9 @@ export interface ShakeOptions {
   readonly seeds: readonly number[];
   /** How often something goes wrong, of all requests and events. By default 0.1. */
   readonly rate?: number;
-  /** For how many milliseconds of virtual time; after that all must come right. By default two minutes. */
+  /** For how many milliseconds of virtual time faults occur; then all must recover. By default two minutes. */
   readonly lasts?: number;
-  /** Whether parts of the cluster are parted and dates jump. By default they are and do. */
+  /** Whether parts of the cluster are partitioned and dates jump. Default true. */
   readonly unrest?: boolean;
 }
 

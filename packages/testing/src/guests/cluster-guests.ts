@@ -20,7 +20,7 @@ export interface GuestsOptions {
   readonly script?: (vmi: { readonly namespace: string; readonly name: string }) => GuestScript;
   /** The names of the platform. By default KubeVirt's. */
   readonly names?: Names;
-  /** Whether nodes have node agents by a script. By default they do; false if a test brings its own. */
+  /** Whether nodes run scripted node agents. Default true; set it to false if a test brings its own. */
   readonly agents?: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface GuestScript {
   readonly shutdown?: number | undefined;
   /** Bytes of its memory. By default what its VMI says, else 256 MiB. */
   readonly memory?: number;
-  /** Bytes that it writes to its memory in a second, while it runs, and at most how many of them differ. */
+  /** How many bytes of memory it writes per second while it runs, and the size of the area that it writes to. */
   readonly dirty?: { readonly bytesPerSecond: number; readonly workingSet?: number };
   /** What a dump of its memory takes. By default 1000. */
   readonly dump?: number;

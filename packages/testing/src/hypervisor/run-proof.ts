@@ -23,10 +23,13 @@ export class RunProof {
     if (this.#closed) throw refusal("mayRun", "the guest was deleted here");
     for (const key of ["vmiUid", "podUid"] as const) {
       if (grant[key] === this.#identity[key]) continue;
-      throw refusal(`mayRun.${key}`, `is ${grant[key]}, and here it is ${this.#identity[key]}`);
+      throw refusal(`mayRun.${key}`, `is ${grant[key]}, but this guest has ${this.#identity[key]}`);
     }
     if (grant.epoch < this.#epoch) {
-      throw refusal("mayRun.epoch", `is ${grant.epoch}, and ${this.#epoch} was seen`);
+      throw refusal(
+        "mayRun.epoch",
+        `is ${grant.epoch}, which is older than epoch ${this.#epoch} seen before`,
+      );
     }
     this.#epoch = grant.epoch;
   }

@@ -199,7 +199,10 @@ export class SimulatedGuest implements GuestControl, Disposable {
     return await this.#read("exec", timeout + agentMargin, options, async (signal) => {
       this.#requireAgent();
       if (this.domain.isFrozen) {
-        throw this.#failure("DOMAIN_AGENT", "it runs no program while file systems are frozen");
+        throw this.#failure(
+          "DOMAIN_AGENT",
+          "it runs no programs while its file systems are frozen",
+        );
       }
       const silent: SimulatedProgram = { exitCode: 0, stdout: "", stderr: "" };
       const { takes = 10, ...result } = this.#script.exec?.(command, args) ?? silent;

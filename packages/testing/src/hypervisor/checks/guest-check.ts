@@ -26,7 +26,7 @@ export interface GuestCheckContext {
   readonly endFromOutside: (how: "qemu-ends" | "destroyed") => Promise<void>;
   /** A file to which the guest's memory can be dumped. */
   readonly dumpPath: string;
-  /** Looks again and again until something holds; throws after a long while. */
+  /** Polls until a condition holds; throws after a long time. */
   readonly until: (holds: () => boolean | Promise<boolean>) => Promise<unknown>;
 }
 

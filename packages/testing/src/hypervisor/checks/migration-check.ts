@@ -34,21 +34,21 @@ export interface MigrationCheckContext {
   readonly migrationUID: string;
   /** Asks the target's launcher to receive, and the source's to migrate. */
   readonly begin: (migration: MigrationIdentity, options: MigrationCheckOptions) => Promise<void>;
-  /** Lets the guest write 32 MiB of its memory again and again, or no more. */
+  /** Makes the guest rewrite 32 MiB of its memory continuously, or stop doing so. */
   readonly dirty: (isOn: boolean) => Promise<void>;
   /** Pauses the guest as its user would, or lets it continue, wherever it is. */
   readonly pause: (isPaused: boolean) => Promise<void>;
   /** Breaks the connections that carry memory; new ones can be made. */
   readonly breakStream: () => Promise<void>;
-  /** Breaks them, and lets no new ones be made; or lets them be made again. */
+  /** Breaks them and refuses new ones, or allows new ones again. */
   readonly blockStream: (isBlocked: boolean) => Promise<void>;
-  /** Lets no more than 4 MiB of memory a second pass from now on, in post-copy too; or all that can. */
+  /** Limits memory transfer to 4 MiB per second from now on, in post-copy too, or removes the limit. */
   readonly slowStream: (isSlow: boolean) => void;
   /** Waits until the guest does something at the target, with the memory that it needs for that. */
   readonly untilAlive: () => Promise<unknown>;
   /** The source's next message of that name takes effect at the target, and its answer never comes. */
   readonly loseReply: (message: "finish" | "release") => void;
-  /** Looks again and again until something holds; throws after a long while. */
+  /** Polls until a condition holds; throws after a long time. */
   readonly until: (holds: () => boolean | Promise<boolean>) => Promise<unknown>;
 }
 

@@ -72,13 +72,13 @@ export class MigrationWires {
     this.#breaks++;
   }
 
-  /** Breaks them, and lets no new ones be made; or lets them be made again. */
+  /** Breaks them and refuses new ones, or allows new ones again. */
   blockStreams(isBlocked: boolean): void {
     this.#isBlocked = isBlocked;
     if (isBlocked) this.breakStreams();
   }
 
-  /** Nothing passes any more, neither messages nor memory, until it is mended. */
+  /** Nothing passes any more, neither messages nor memory, until the connection is restored. */
   cut(): void {
     this.#down = true;
   }
