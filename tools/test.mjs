@@ -30,7 +30,7 @@ const limitMinutes = {
 /**
  * Tiers of real parts, where a fault that is not ours (of libvirtd, a kubelet, an emulated guest) can fail a
  * test. A few failed files are run once more, alone, and a line says so: look into it, but it does not fail the
- * run.
+ * run. A test that is independent of the others of its file says `retry: 1` instead, and is run again alone.
  * @type {ReadonlySet<Tier>}
  */
 const runsTwice = new Set(["host", "cluster", "nodes"]);
@@ -74,6 +74,9 @@ async function runTier(tier) {
   });
   const counts = reporter.counts;
   counts.failed += unhandled + (ended ? 0 : 1);
+  for (const [file, names] of reporter.retried) {
+    twice.push(`run twice: ${file}: ${names.join("; ")}`);
+  }
   const lines = [...reporter.lines, ...twice];
   if (!ended) {
     const at = reporter.running.join("; ") || "no test";

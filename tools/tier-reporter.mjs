@@ -1,5 +1,5 @@
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
-/** @typedef {{ counts: Counts, failed: string[], skipped: Map<string, string[]> }} FileRecord */
+/** @typedef {{ counts: Counts, failed: string[], retried: string[], skipped: Map<string, string[]> }} FileRecord */
 
 /**
  * Counts a tier's tests and says in one line why tests were skipped. A skip without a reason is a
@@ -44,6 +44,12 @@ export class TierReporter {
     );
   }
 
+  /** @returns {Map<string, string[]>} the files with tests that passed only when they were tried again, and those tests */
+  get retried() {
+    const shaky = [...this.#files].filter(([, { retried }]) => retried.length > 0);
+    return new Map(shaky.map(([file, { retried }]) => [file, retried]));
+  }
+
   /** @returns {Map<string, string[]>} the files with a failure, and what failed in each */
   get failures() {
     const failing = [...this.#files].filter(([, { counts }]) => counts.failed > 0);
@@ -67,8 +73,12 @@ export class TierReporter {
     file?.begun.delete(testCase.fullName);
     if (file) file.ended = testCase.fullName;
     const result = testCase.result();
-    if (result.state === "passed") this.#file(testCase.module).counts.passed++;
-    else if (result.state === "failed") this.#fail(testCase.module, testCase.fullName);
+    if (result.state === "passed") {
+      const { counts, retried } = this.#file(testCase.module);
+      counts.passed++;
+      if ((testCase.diagnostic()?.retryCount ?? 0) > 0) retried.push(testCase.fullName);
+    }
+    if (result.state === "failed") this.#fail(testCase.module, testCase.fullName);
     else if (result.state === "skipped") this.#skip(testCase, result.note);
   }
 
@@ -87,6 +97,7 @@ export class TierReporter {
     const added = {
       counts: { passed: 0, failed: 0, skipped: 0 },
       failed: [],
+      retried: [],
       skipped: new Map(),
     };
     this.#files.set(relativeModuleId, added);

@@ -5,9 +5,10 @@ const testModule = /** @type {import("vitest/node").TestModule} */ (
   /** @type {unknown} */ ({ relativeModuleId: "a.test.ts", errors: () => [] })
 );
 
-/** @param {string} fullName @param {object} [result] */
-function testCase(fullName, result = { state: "passed" }) {
-  const fake = { module: testModule, fullName, result: () => result };
+/** @param {string} fullName @param {object} [result] @param {number} [retryCount] */
+function testCase(fullName, result = { state: "passed" }, retryCount = 0) {
+  const diagnostic = () => ({ retryCount });
+  const fake = { module: testModule, fullName, result: () => result, diagnostic };
   return /** @type {import("vitest/node").TestCase} */ (/** @type {unknown} */ (fake));
 }
 
@@ -48,4 +49,14 @@ test("counts the last run of a file that runs twice, and says what failed in it"
   reporter.onTestCaseResult(testCase("shaky"));
   expect(reporter.counts).toEqual({ passed: 2, failed: 0, skipped: 0 });
   expect(reporter.failures.size).toBe(0);
+});
+
+test("says which tests passed only when they were tried again", () => {
+  const reporter = new TierReporter();
+  reporter.onTestModuleQueued(testModule);
+  reporter.onTestCaseResult(testCase("steady"));
+  reporter.onTestCaseResult(testCase("shaky", { state: "passed" }, 1));
+  reporter.onTestCaseResult(testCase("broken", { state: "failed" }, 1));
+  expect([...reporter.retried]).toEqual([["a.test.ts", ["shaky"]]]);
+  expect([...reporter.failures]).toEqual([["a.test.ts", ["broken"]]]);
 });
