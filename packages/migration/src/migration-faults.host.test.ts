@@ -37,8 +37,8 @@ const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
 
 test.each(worst)(
   "%s is lost at %s: at most one copy, and it %s",
-  // A guard against hanging, beyond that of the case itself: after one that failed, another guest boots first.
-  { timeout: 420_000 },
+  // The time is a guard against hanging, beyond that of the case itself: after one that failed, another guest boots first.
+  { retry: 1, timeout: 420_000 },
   async (fault, moment, expected) => {
     expect(await nodes.use((lab) => runFault(lab, fault, moment))).toBe(expected);
   },
