@@ -154,7 +154,9 @@ async function sync(subject: PassSubject, context: AgentContext): Promise<void> 
   if (!hold.request || hold.requestedFor !== digest) await prepare(subject, context);
   const { request } = hold;
   if (!request) return;
-  const mayRun = hold.mayRun ?? (await claim(hold, vmi, context));
+  // An earlier claim says nothing about now: what starts a guest is preceded by a live read of the grant.
+  const known = isActive(hold) ? hold.mayRun : undefined;
+  const mayRun = known ?? (await claim(hold, vmi, context));
   hold.mayRun = mayRun;
   const status = await ask(subject, context, "sync the guest", (client, options) =>
     client.syncVmi({ ...request, mayRun }, options),
