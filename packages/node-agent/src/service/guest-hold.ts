@@ -16,12 +16,18 @@ export interface HoldOptions {
   readonly log: Log;
   /** Called when something has changed. */
   readonly onNews: () => void;
-  /** Milliseconds of silence after which a launcher counts as silent. */
+  /**
+   * Milliseconds of silence after which a launcher counts as silent. One that is connected is asked for a sign of life
+   * first.
+   */
   readonly silenceLimit: number;
 }
 
 /** Between two attempts to reach a launcher; the wait doubles. Milliseconds. */
 const [firstWait, longestWait] = [200, 10_000];
+
+/** Milliseconds in which a launcher answers a ping: that needs neither libvirt nor its guest. */
+const pingDeadline = 5_000;
 
 /** How well a launcher can be reached. */
 export type Hearing = "waiting" | "ready" | "silent" | "ended";
@@ -52,6 +58,8 @@ export class GuestHold implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #proven: boolean;
   #heardAt: number;
+  /** Whether it has not answered on an open connection. It must be heard again, not only be connected again. */
+  #isSilent = false;
   #problem = "";
   #following: Promise<void> | undefined;
 
@@ -81,9 +89,14 @@ export class GuestHold implements AsyncDisposable {
 
   get hearing(): Hearing {
     if (this.hasEnded) return "ended";
+    if (this.#isSilent) return "silent";
     if (this.client && this.domain) return "ready";
-    const { clock, silenceLimit } = this.#options;
-    return clock.now() - this.#heardAt >= silenceLimit ? "silent" : "waiting";
+    return this.#quietFor >= this.#options.silenceLimit ? "silent" : "waiting";
+  }
+
+  /** Milliseconds since the last sign of life. */
+  get #quietFor(): number {
+    return this.#options.clock.now() - this.#heardAt;
   }
 
   get view(): LauncherView {
@@ -122,7 +135,6 @@ export class GuestHold implements AsyncDisposable {
       }
       if (this.client) {
         await this.#close();
-        this.#heardAt = clock.now();
         onNews();
       } else if (before !== this.hearing) {
         onNews();
@@ -134,7 +146,7 @@ export class GuestHold implements AsyncDisposable {
   }
 
   async #listen(vmi: VirtualMachineInstance): Promise<void> {
-    const { effects, onNews, clock } = this.#options;
+    const { effects } = this.#options;
     const { signal } = this.#stop;
     const client = await effects("connect to the launcher", async () => {
       if (!this.launcher) throw new Error("it has ended");
@@ -145,22 +157,71 @@ export class GuestHold implements AsyncDisposable {
       return;
     }
     this.client = client;
+    const ends = new AbortController();
+    const both = AbortSignal.any([signal, ends.signal]);
+    try {
+      await Promise.race([this.#takeEvents(client, both), this.#requireAnswers(client, both)]);
+    } finally {
+      ends.abort();
+    }
+  }
+
+  async #takeEvents(client: GuestClient, signal: AbortSignal): Promise<void> {
     for await (const event of client.events({ signal })) {
-      this.#heardAt = clock.now();
+      this.#noteLife();
       if (event.kind !== "status") continue;
       this.domain = boundedDomain(event.status);
-      onNews();
+      this.#options.onNews();
+    }
+  }
+
+  /** A launcher that hangs keeps its connection, and a guest at rest has no events: only an answer tells them apart. */
+  async #requireAnswers(client: GuestClient, signal: AbortSignal): Promise<void> {
+    const { clock, silenceLimit } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, Math.max(0, silenceLimit - this.#quietFor), signal);
+      if (signal.aborted || this.#quietFor < silenceLimit) continue;
+      if (await this.#answers(client, signal)) this.#noteLife();
+      else if (!signal.aborted && this.#quietFor >= silenceLimit) {
+        this.#isSilent = true;
+        const seconds = Math.round(this.#quietFor / 1_000);
+        throw new Error(`it is connected, but has neither reported nor answered for ${seconds} s`);
+      }
+    }
+  }
+
+  async #answers(client: GuestClient, signal: AbortSignal): Promise<boolean> {
+    const ends = new AbortController();
+    const both = AbortSignal.any([signal, ends.signal]);
+    // A refusal is an answer, too.
+    const answered = client.ping({ signal: both }).then(
+      () => true,
+      () => true,
+    );
+    const late = sleep(this.#options.clock, pingDeadline, both).then(() => false);
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      ends.abort();
     }
   }
 
   /** Another observer of the guest reports it here. */
   heard(status: DomainStatus): void {
+    this.#noteLife();
     this.domain = boundedDomain(status);
+  }
+
+  #noteLife(): void {
+    this.#heardAt = this.#options.clock.now();
+    this.#isSilent = false;
   }
 
   async #close(): Promise<void> {
     const { client } = this;
     this.client = undefined;
+    // A launcher whose connection broke has time to come back; one that hung has had it.
+    if (!this.#isSilent) this.#heardAt = this.#options.clock.now();
     await client?.close();
   }
 

@@ -48,8 +48,10 @@ export class WorldLauncher {
   /** Its requests, in order. */
   readonly calls: string[] = [];
   hasEnded = false;
-  /** Whether it answers. */
+  /** Whether it answers: if not, it accepts no connection, and says nothing on those that it has. */
   answers = true;
+  /** How often it was asked for a sign of life. */
+  pings = 0;
   /** How often its guest was started. */
   starts = 0;
   isPrepared = false;
@@ -111,9 +113,9 @@ export class WorldLauncher {
     const call =
       <A extends unknown[], T>(name: string, work: (...args: A) => Promise<T>) =>
       async (...args: A): Promise<T> => {
-        if (ends.signal.aborted)
-          throw new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+        if (ends.signal.aborted) throw lost();
         calls.push(name);
+        if (!this.answers) return await untilLost(ends.signal);
         return await work(...args);
       };
     return {
@@ -122,20 +124,34 @@ export class WorldLauncher {
       kill: call("kill", (options) => guest.kill(options)),
       delete: call("delete", (options) => guest.delete(options)),
       memoryDump: call("memoryDump", (request, options) => guest.memoryDump(request, options)),
+      ping: async () => {
+        this.pings++;
+        if (!this.answers) await untilLost(ends.signal);
+      },
       status: call("status", (options) => guest.status(options)),
       events: ({ signal } = {}) =>
-        lossy(
+        this.#sent(
           guest.events({ signal: AbortSignal.any([ends.signal, ...(signal ? [signal] : [])]) }),
           ends.signal,
         ),
       close: async () => ends.abort(),
     };
   }
+
+  async *#sent<T>(events: AsyncIterable<T>, ends: AbortSignal): AsyncGenerator<T> {
+    for await (const event of events) if (this.answers) yield event;
+    if (ends.aborted) throw lost();
+  }
 }
 
-async function* lossy<T>(events: AsyncIterable<T>, ends: AbortSignal): AsyncGenerator<T> {
-  yield* events;
-  if (ends.aborted) throw new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+function lost(): LauncherError {
+  return new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+}
+
+async function untilLost(ends: AbortSignal): Promise<never> {
+  return await new Promise((_, reject) => {
+    ends.addEventListener("abort", () => reject(lost()), { once: true });
+  });
 }
 
 /** An API server, a node with launchers, and the agents of that node, in virtual time. */
