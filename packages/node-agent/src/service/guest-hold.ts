@@ -7,6 +7,7 @@ import type { LauncherView, PassMemory } from "../plan/index.ts";
 import { boundedDomain } from "./bounded-domain.ts";
 import type { GuestRecord } from "./guest-record.ts";
 import type { FoundLauncher, GuestClient } from "./node-host.ts";
+import { RequestedDump } from "./requested-dump.ts";
 import type { Effects } from "./seams.ts";
 
 /** What a hold works with. */
@@ -52,6 +53,8 @@ export class GuestHold implements AsyncDisposable {
   requestedFor: string | undefined;
   /** The VMI as this agent last wrote it. */
   written: KubeObject | undefined;
+  /** The dump of its memory that its launcher was last asked for, until its end is on record. */
+  dump: RequestedDump | undefined;
   /** Whether what was done for it on the node was undone. */
   isCleaned = false;
   readonly #options: HoldOptions;
@@ -206,6 +209,16 @@ export class GuestHold implements AsyncDisposable {
     }
   }
 
+  /** Asks the launcher for a dump, without waiting for it; there is news when it has ended. */
+  requestDump(path: string, client: GuestClient, time: () => string): RequestedDump {
+    const { effects, onNews } = this.#options;
+    const { signal } = this.#stop;
+    const ask = async (): Promise<void> =>
+      await effects("dump the memory", () => client.memoryDump({ path }, { signal }));
+    this.dump = new RequestedDump({ path, ask, time, onEnd: onNews });
+    return this.dump;
+  }
+
   /** Another observer of the guest reports it here. */
   heard(status: DomainStatus): void {
     this.#noteLife();
@@ -222,6 +235,8 @@ export class GuestHold implements AsyncDisposable {
     this.client = undefined;
     // A launcher whose connection broke has time to come back; one that hung has had it.
     if (!this.#isSilent) this.#heardAt = this.#options.clock.now();
+    // Its answer would have come over this connection; whoever asks again joins the dump.
+    if (!this.dump?.ended) this.dump = undefined;
     await client?.close();
   }
 
