@@ -55,6 +55,8 @@ export class GuestHold implements AsyncDisposable {
   written: KubeObject | undefined;
   /** The dump of its memory that its launcher was last asked for, until its end is on record. */
   dump: RequestedDump | undefined;
+  /** When its VMI was last handled, by the agent's clock. */
+  passedAt: number = Number.NEGATIVE_INFINITY;
   /** Whether what was done for it on the node was undone. */
   isCleaned = false;
   readonly #options: HoldOptions;
