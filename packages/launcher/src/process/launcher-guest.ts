@@ -17,6 +17,7 @@ import { DomainManagerError, isOff } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
 import type { GuestProbes } from "../probes/guest-probes.ts";
 import { EventBroadcast } from "./event-broadcast.ts";
+import { MemoryDumps } from "./memory-dumps.ts";
 
 /** What a launcher needs besides the guest's control. */
 export interface LauncherGuestOptions {
@@ -29,13 +30,14 @@ export interface LauncherGuestOptions {
 
 /**
  * A guest as its launcher serves it: the domain manager's, limited to one VMI, plus what only the
- * launcher knows: that it has been told to end.
+ * launcher knows: that it has been told to end. A memory dump outlives its caller; see {@link MemoryDumps}.
  */
 export class LauncherGuest implements GuestControl {
   readonly #control: GuestControl;
   readonly #uid: string;
   readonly #now: () => Date;
   readonly #probes: GuestProbes | undefined;
+  readonly #dumps: MemoryDumps;
   readonly #extra = new EventBroadcast<GuestEvent>();
   #shutdownRequestedAt: string | undefined;
   #syncs = 0;
@@ -53,6 +55,7 @@ export class LauncherGuest implements GuestControl {
     this.#uid = uid;
     this.#now = now;
     this.#probes = probes;
+    this.#dumps = new MemoryDumps((path) => control.memoryDump({ path }));
     this.deleted = new Promise((resolve) => {
       this.#deleted = resolve;
     });
@@ -211,7 +214,7 @@ export class LauncherGuest implements GuestControl {
   }
 
   async memoryDump(request: { readonly path: string }, options?: CallOptions): Promise<void> {
-    await this.#control.memoryDump(request, options);
+    await this.#dumps.dump(request.path, options?.signal);
   }
 
   #marked(status: DomainStatus): DomainStatus {

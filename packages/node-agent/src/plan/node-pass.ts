@@ -68,9 +68,16 @@ export class NodePass {
 
   /** Plans a step that must succeed for the pass to continue. */
   attempt(step: NodeStep): Done {
+    const outcome = this.attemptUnlessLater(step);
+    if (outcome.kind === "later") throw failureOf(outcome);
+    return outcome;
+  }
+
+  /** Plans a step that must not fail for the pass to continue, and need not be done yet. */
+  attemptUnlessLater(step: NodeStep): Exclude<StepOutcome, { kind: "failed" }> {
     const outcome = this.outcome(step);
-    if (outcome.kind !== "done") throw failureOf(outcome);
-    this.#told = outcome.domain ?? this.#told;
+    if (outcome.kind === "failed") throw failureOf(outcome);
+    if (outcome.kind === "done") this.#told = outcome.domain ?? this.#told;
     return outcome;
   }
 

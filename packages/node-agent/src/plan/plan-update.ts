@@ -23,14 +23,14 @@ export function updateGuest(pass: NodePass): void {
   const isNew = !domain || domain.isUnstarted === true;
   // Before anything is prepared: a guest that may not start is not prepared.
   if (isNew && view.grantObstacle !== undefined) throw new StepFailure(view.grantObstacle);
-  const tolerated = isRunning ? changeRunning(pass, vmi) : undefined;
-  if (!isRunning && !makeReady(pass, vmi)) return;
+  const isReady = isRunning ? changeRunning(pass, vmi) : makeReady(pass, vmi);
+  if (isReady === false) return;
   if (!isRunning) pass.attempt({ do: "hook", hook: "PreVMStart" });
   pass.attempt({ do: "sync", claims: isNew });
   if (isNew) pass.event("Normal", "Created", "the guest was defined");
   pass.attempt({ do: "housekeeping" });
   if (isRunning) pass.attempt({ do: "unmount-hotplug" });
-  if (tolerated) throw tolerated;
+  if (isReady !== true) throw isReady;
 }
 
 /** Claims with a file system get an image, which needs their size. */
@@ -59,17 +59,20 @@ function makeReady(pass: NodePass, vmi: VirtualMachineInstance): boolean {
   return !waitsForAttestation(vmi);
 }
 
-/** What changes while a guest runs. A network that fails is reported at the end: the rest is done all the same. */
-function changeRunning(pass: NodePass, vmi: VirtualMachineInstance): StepFailure | undefined {
+/**
+ * What changes while a guest runs; false if nothing else may change yet. A network that fails is reported at the end: the
+ * rest is done all the same.
+ */
+function changeRunning(pass: NodePass, vmi: VirtualMachineInstance): StepFailure | boolean {
   plugHostDevices(pass, vmi);
   mountHotplug(pass);
-  dumpMemory(pass, vmi);
+  if (!dumpMemory(pass, vmi)) return false;
   const { sandboxProblem } = pass.view;
   if (sandboxProblem !== undefined) throw new StepFailure(sandboxProblem);
   const networks = changedNetworks(vmi);
-  if (networks.length === 0) return undefined;
+  if (networks.length === 0) return true;
   const wired = pass.outcome({ do: "wire-networks", networks });
-  if (wired.kind !== "failed") return undefined;
+  if (wired.kind !== "failed") return true;
   pass.event("Warning", "NicHotplug", wired.message);
   return new StepFailure(wired.message);
 }
@@ -125,12 +128,15 @@ function plugHostDevices(pass: NodePass, vmi: VirtualMachineInstance): void {
   pass.outcome({ do: "hotplug-host-devices" });
 }
 
-function dumpMemory(pass: NodePass, { status }: VirtualMachineInstance): void {
+/** False while the memory is being written: a launcher changes a guest only afterwards. */
+function dumpMemory(pass: NodePass, { status }: VirtualMachineInstance): boolean {
+  let isWritten = true;
   for (const { name, phase, memoryDumpVolume } of status?.volumeStatus ?? []) {
     if (!memoryDumpVolume || phase !== "MemoryDumpInProgress") continue;
     const { isConnected, answers = isConnected } = pass.view.launcher;
     if (!answers) throw new StepFailure("the launcher does not answer; no memory is dumped");
     const path = dumpPath(pass.view.config.names, name, memoryDumpVolume.targetFileName ?? "");
-    pass.attempt({ do: "memory-dump", path });
+    if (pass.attemptUnlessLater({ do: "memory-dump", path }).kind === "later") isWritten = false;
   }
+  return isWritten;
 }

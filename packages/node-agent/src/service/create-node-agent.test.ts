@@ -136,6 +136,37 @@ test("a launcher that falls silent is reported in a condition; its guest is left
   expect(launcher.isRunning).toBe(false);
 });
 
+test("a launcher that hangs with its connection open is reported as silent; nothing is ended, and it is heard again", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  launcher.answers = false;
+  await world.clock.pass(minute + 20 * second);
+  expect(await synchronized(world, "a")).toContain("neither reported nor answered for 65 s");
+  await world.delete("a");
+  await world.clock.pass(10 * minute);
+  expect([await phase(world, "a"), launcher.isRunning]).toEqual(["Running", true]);
+  expect(launcher.calls.filter((call) => ["kill", "shutdown"].includes(call))).toEqual([]);
+  launcher.answers = true;
+  await world.clock.pass(minute);
+  expect([await phase(world, "a"), launcher.isRunning]).toEqual(["Succeeded", false]);
+});
+
+test("a guest at rest costs one ping in a minute, and one that reports none", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  await world.clock.pass(60 * minute);
+  expect(launcher.pings).toBe(60);
+  for (let at = 0; at < 20; at++) {
+    launcher.guest.happen(at % 2 === 0 ? { kind: "agent-lost" } : { kind: "agent-started" });
+    await world.clock.pass(30 * second);
+  }
+  expect([launcher.pings, await synchronized(world, "a")]).toEqual([60, undefined]);
+});
+
 test("the end of a launcher's process is proof: one write fails the VMI and ends its grant", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");

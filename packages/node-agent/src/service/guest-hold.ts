@@ -7,6 +7,7 @@ import type { LauncherView, PassMemory } from "../plan/index.ts";
 import { boundedDomain } from "./bounded-domain.ts";
 import type { GuestRecord } from "./guest-record.ts";
 import type { FoundLauncher, GuestClient } from "./node-host.ts";
+import { RequestedDump } from "./requested-dump.ts";
 import type { Effects } from "./seams.ts";
 
 /** What a hold works with. */
@@ -16,12 +17,18 @@ export interface HoldOptions {
   readonly log: Log;
   /** Called when something has changed. */
   readonly onNews: () => void;
-  /** Milliseconds of silence after which a launcher counts as silent. */
+  /**
+   * Milliseconds of silence after which a launcher counts as silent. One that is connected is asked for a sign of life
+   * first.
+   */
   readonly silenceLimit: number;
 }
 
 /** Between two attempts to reach a launcher; the wait doubles. Milliseconds. */
 const [firstWait, longestWait] = [200, 10_000];
+
+/** Milliseconds in which a launcher answers a ping: that needs neither libvirt nor its guest. */
+const pingDeadline = 5_000;
 
 /** How well a launcher can be reached. */
 export type Hearing = "waiting" | "ready" | "silent" | "ended";
@@ -46,12 +53,18 @@ export class GuestHold implements AsyncDisposable {
   requestedFor: string | undefined;
   /** The VMI as this agent last wrote it. */
   written: KubeObject | undefined;
+  /** The dump of its memory that its launcher was last asked for, until its end is on record. */
+  dump: RequestedDump | undefined;
+  /** When its VMI was last handled, by the agent's clock. */
+  passedAt: number = Number.NEGATIVE_INFINITY;
   /** Whether what was done for it on the node was undone. */
   isCleaned = false;
   readonly #options: HoldOptions;
   readonly #stop = new AbortController();
   readonly #proven: boolean;
   #heardAt: number;
+  /** Whether it has not answered on an open connection. It must be heard again, not only be connected again. */
+  #isSilent = false;
   #problem = "";
   #following: Promise<void> | undefined;
 
@@ -81,9 +94,14 @@ export class GuestHold implements AsyncDisposable {
 
   get hearing(): Hearing {
     if (this.hasEnded) return "ended";
+    if (this.#isSilent) return "silent";
     if (this.client && this.domain) return "ready";
-    const { clock, silenceLimit } = this.#options;
-    return clock.now() - this.#heardAt >= silenceLimit ? "silent" : "waiting";
+    return this.#quietFor >= this.#options.silenceLimit ? "silent" : "waiting";
+  }
+
+  /** Milliseconds since the last sign of life. */
+  get #quietFor(): number {
+    return this.#options.clock.now() - this.#heardAt;
   }
 
   get view(): LauncherView {
@@ -122,7 +140,6 @@ export class GuestHold implements AsyncDisposable {
       }
       if (this.client) {
         await this.#close();
-        this.#heardAt = clock.now();
         onNews();
       } else if (before !== this.hearing) {
         onNews();
@@ -134,7 +151,7 @@ export class GuestHold implements AsyncDisposable {
   }
 
   async #listen(vmi: VirtualMachineInstance): Promise<void> {
-    const { effects, onNews, clock } = this.#options;
+    const { effects } = this.#options;
     const { signal } = this.#stop;
     const client = await effects("connect to the launcher", async () => {
       if (!this.launcher) throw new Error("it has ended");
@@ -145,22 +162,83 @@ export class GuestHold implements AsyncDisposable {
       return;
     }
     this.client = client;
+    const ends = new AbortController();
+    const both = AbortSignal.any([signal, ends.signal]);
+    try {
+      await Promise.race([this.#takeEvents(client, both), this.#requireAnswers(client, both)]);
+    } finally {
+      ends.abort();
+    }
+  }
+
+  async #takeEvents(client: GuestClient, signal: AbortSignal): Promise<void> {
     for await (const event of client.events({ signal })) {
-      this.#heardAt = clock.now();
+      this.#noteLife();
       if (event.kind !== "status") continue;
       this.domain = boundedDomain(event.status);
-      onNews();
+      this.#options.onNews();
     }
+  }
+
+  /** A launcher that hangs keeps its connection, and a guest at rest has no events: only an answer tells them apart. */
+  async #requireAnswers(client: GuestClient, signal: AbortSignal): Promise<void> {
+    const { clock, silenceLimit } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, Math.max(0, silenceLimit - this.#quietFor), signal);
+      if (signal.aborted || this.#quietFor < silenceLimit) continue;
+      if (await this.#answers(client, signal)) this.#noteLife();
+      else if (!signal.aborted && this.#quietFor >= silenceLimit) {
+        this.#isSilent = true;
+        const seconds = Math.round(this.#quietFor / 1_000);
+        throw new Error(`it is connected, but has neither reported nor answered for ${seconds} s`);
+      }
+    }
+  }
+
+  async #answers(client: GuestClient, signal: AbortSignal): Promise<boolean> {
+    const ends = new AbortController();
+    const both = AbortSignal.any([signal, ends.signal]);
+    // A refusal is an answer, too.
+    const answered = client.ping({ signal: both }).then(
+      () => true,
+      () => true,
+    );
+    const late = sleep(this.#options.clock, pingDeadline, both).then(() => false);
+    try {
+      return await Promise.race([answered, late]);
+    } finally {
+      ends.abort();
+    }
+  }
+
+  /** Asks the launcher for a dump, without waiting for it; there is news when it has ended. */
+  requestDump(path: string, client: GuestClient, time: () => string): RequestedDump {
+    const { effects, onNews } = this.#options;
+    const { signal } = this.#stop;
+    const ask = async (): Promise<void> =>
+      await effects("dump the memory", () => client.memoryDump({ path }, { signal }));
+    this.dump = new RequestedDump({ path, ask, time, onEnd: onNews });
+    return this.dump;
   }
 
   /** Another observer of the guest reports it here. */
   heard(status: DomainStatus): void {
+    this.#noteLife();
     this.domain = boundedDomain(status);
+  }
+
+  #noteLife(): void {
+    this.#heardAt = this.#options.clock.now();
+    this.#isSilent = false;
   }
 
   async #close(): Promise<void> {
     const { client } = this;
     this.client = undefined;
+    // A launcher whose connection broke has time to come back; one that hung has had it.
+    if (!this.#isSilent) this.#heardAt = this.#options.clock.now();
+    // Its answer would have come over this connection; whoever asks again joins the dump.
+    if (!this.dump?.ended) this.dump = undefined;
     await client?.close();
   }
 

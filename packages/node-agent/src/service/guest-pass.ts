@@ -83,8 +83,7 @@ async function doStep(
       await ask(subject, context, "delete the domain", (client, options) => client.delete(options));
       return undefined;
     case "memory-dump":
-      await dumpMemory(step.path, subject, context);
-      return synced(subject);
+      return await dumpMemory(step.path, subject, context);
     case "guest-info":
       return await guestInfo(subject, context);
     case "clean-up":
@@ -154,7 +153,9 @@ async function sync(subject: PassSubject, context: AgentContext): Promise<void> 
   if (!hold.request || hold.requestedFor !== digest) await prepare(subject, context);
   const { request } = hold;
   if (!request) return;
-  const mayRun = hold.mayRun ?? (await claim(hold, vmi, context));
+  // An earlier claim says nothing about now: what starts a guest is preceded by a live read of the grant.
+  const known = isActive(hold) ? hold.mayRun : undefined;
+  const mayRun = known ?? (await claim(hold, vmi, context));
   hold.mayRun = mayRun;
   const status = await ask(subject, context, "sync the guest", (client, options) =>
     client.syncVmi({ ...request, mayRun }, options),
@@ -225,24 +226,21 @@ async function dumpMemory(
   path: string,
   subject: PassSubject,
   context: AgentContext,
-): Promise<void> {
+): Promise<StepOutcome | undefined> {
   const { hold } = subject;
-  if (!hold || hold.record.dump?.path === path) return;
+  if (!hold || hold.record.dump?.path === path) return synced(subject);
   requireKnown(subject, context);
   const time = (): string => `${context.wall().toISOString().slice(0, 19)}Z`;
-  const startTimestamp = time();
-  let failure: { readonly failureReason: string } | undefined;
-  try {
-    await ask(subject, context, "dump the memory", (client, options) =>
-      client.memoryDump({ path }, options),
-    );
-  } catch (error) {
-    // Whether one whose launcher does not answer was written is not known: it is asked again.
-    if (!isDomainManagerError(error)) throw error;
-    failure = { failureReason: error.message.slice(0, 1_024) };
+  const known = hold.dump?.path === path ? hold.dump : undefined;
+  const { lost, ended } = known ?? hold.requestDump(path, clientOf(subject), time);
+  if (lost) {
+    hold.dump = undefined;
+    throw lost;
   }
-  const dump = { path, startTimestamp, endTimestamp: time(), ...failure };
-  await writeRecord(hold, { ...hold.record, dump }, context);
+  if (!ended) return { kind: "later" };
+  await writeRecord(hold, { ...hold.record, dump: ended }, context);
+  hold.dump = undefined;
+  return synced(subject);
 }
 
 /** What a guest is brought to: its spec, and the volumes that were plugged in. */

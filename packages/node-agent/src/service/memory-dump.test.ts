@@ -6,8 +6,9 @@ import { AgentWorld, type WorldLauncher } from "../testing/agent-world.ts";
 const aWhile = 10_000;
 
 /** A guest that runs, and a volume in its sandbox that a controller wants its memory on. */
-async function dumpingWorld(): Promise<{ world: AgentWorld; launcher: WorldLauncher }> {
+async function dumpingWorld(dump = 1_000): Promise<{ world: AgentWorld; launcher: WorldLauncher }> {
   const world = new AgentWorld();
+  world.script = { ...world.script, dump };
   const launcher = await world.schedule("vm");
   world.start();
   await world.clock.pass(aWhile);
@@ -94,6 +95,74 @@ test("an agent that dies before it has reported that the memory is written does 
   await world.clock.pass(aWhile);
   expect((await volume(world))?.phase).toBe("MemoryDumpCompleted");
   expect(dumps(launcher)).toBe(1);
+});
+
+/** A dump of a large guest: longer than a pass may take. */
+const slowDump = 400_000;
+
+test("a dump that takes longer than a pass is made once, and completes", async () => {
+  const { world, launcher } = await dumpingWorld(slowDump);
+  await using _ = world;
+  await askForDump(world);
+  await world.clock.pass(slowDump - aWhile);
+  expect((await volume(world))?.phase).toBe("MemoryDumpInProgress");
+  await world.clock.pass(2 * aWhile);
+  expect((await volume(world))?.phase).toBe("MemoryDumpCompleted");
+  expect([dumps(launcher), launcher.guest.dumps.length, launcher.isRunning]).toEqual([1, 1, true]);
+  const { startTimestamp = "", endTimestamp = "" } = (await volume(world))?.memoryDumpVolume ?? {};
+  expect(Date.parse(endTimestamp) - Date.parse(startTimestamp)).toBe(slowDump);
+});
+
+test("an agent that was killed during a dump joins it when it comes back", async () => {
+  const { world, launcher } = await dumpingWorld(slowDump);
+  await using _ = world;
+  await askForDump(world);
+  await world.clock.pass(60_000);
+  world.stop();
+  await world.clock.pass(aWhile);
+  world.start();
+  await world.clock.pass(slowDump);
+  expect((await volume(world))?.phase).toBe("MemoryDumpCompleted");
+  expect([dumps(launcher), launcher.guest.dumps.length]).toEqual([2, 1]);
+});
+
+test("an agent that is away when a dump ends reports it when it comes back", async () => {
+  const { world, launcher } = await dumpingWorld(slowDump);
+  await using _ = world;
+  await askForDump(world);
+  await world.clock.pass(60_000);
+  world.stop();
+  await world.clock.pass(slowDump);
+  world.start();
+  await world.clock.pass(aWhile);
+  expect((await volume(world))?.phase).toBe("MemoryDumpCompleted");
+  expect(launcher.guest.dumps).toHaveLength(1);
+});
+
+test("a dump of a launcher whose connection breaks meanwhile is no failure", async () => {
+  const { world, launcher } = await dumpingWorld(slowDump);
+  await using _ = world;
+  await askForDump(world);
+  await world.clock.pass(60_000);
+  launcher.disconnect();
+  await world.clock.pass(aWhile);
+  const conditions = (await world.vmi("vm"))?.status?.conditions ?? [];
+  expect(conditions.filter(({ type }) => type === "Synchronized")).toEqual([]);
+  await world.clock.pass(slowDump);
+  expect((await volume(world))?.phase).toBe("MemoryDumpCompleted");
+  expect(launcher.guest.dumps).toHaveLength(1);
+});
+
+test("a guest whose VMI is deleted during a dump ends without waiting for it", async () => {
+  const { world, launcher } = await dumpingWorld(slowDump);
+  await using _ = world;
+  await askForDump(world);
+  await world.clock.pass(60_000);
+  await world.delete("vm");
+  await world.clock.pass(60_000);
+  // It is paused while its memory is written and cannot shut down, so it was killed after its grace period.
+  expect(launcher.calls.slice(-2)).toEqual(["kill", "delete"]);
+  expect([launcher.isRunning, (await world.vmi("vm"))?.status?.phase]).toEqual([false, "Failed"]);
 });
 
 test("an agent without its state neither writes the memory of a guest nor changes its volumes", async () => {

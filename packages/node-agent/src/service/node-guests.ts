@@ -81,7 +81,6 @@ export class NodeGuests implements AsyncDisposable {
   readonly #holds = new Map<string, GuestHold>();
   /** Of this node's incarnations, by Pod: read when the agent starts. */
   readonly #records = new Map<string, GuestRecord>();
-  readonly #lastPass = new Map<string, number>();
   #problems: readonly string[] = [];
 
   constructor(options: NodeGuestsOptions) {
@@ -154,7 +153,6 @@ export class NodeGuests implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<{ requeueAfter?: number } | undefined> {
     const { vmis, incoming } = this.#options;
-    const { namespace = "", name } = object;
     const cached = [vmis.get(object), incoming.get(object)];
     // An empty cache is not absence.
     if (cached.some(({ state }) => state === "unknown")) return undefined;
@@ -164,7 +162,7 @@ export class NodeGuests implements AsyncDisposable {
         (one, other) => (one && isLater(one, other) ? one : other),
         undefined,
       );
-    this.#lastPass.set(`${namespace}/${name}`, this.#options.context.clock.now());
+    for (const hold of this.#named(object)) hold.passedAt = this.#options.context.clock.now();
     const context: AgentContext = { ...this.#options.context, signal };
     const older = await this.#endAllOlder(object, vmi, context);
     let { next } = older;
@@ -181,19 +179,19 @@ export class NodeGuests implements AsyncDisposable {
     return next === undefined ? undefined : { requeueAfter: next };
   }
 
+  #named({ namespace = "", name }: ObjectName): readonly GuestHold[] {
+    return [...this.#holds.values()].filter(
+      ({ record }) => record.namespace === namespace && record.name === name,
+    );
+  }
+
   /** Ends what VMIs with the same name and other UIDs have left here. */
   async #endAllOlder(
     object: ObjectName,
     vmi: Vmi | undefined,
     context: AgentContext,
   ): Promise<{ readonly next: number | undefined; readonly failure?: unknown }> {
-    const { namespace = "", name } = object;
-    const older = [...this.#holds.values()].filter(
-      ({ record }) =>
-        record.namespace === namespace &&
-        record.name === name &&
-        record.vmiUid !== vmi?.metadata.uid,
-    );
+    const older = this.#named(object).filter(({ record }) => record.vmiUid !== vmi?.metadata.uid);
     let next: number | undefined;
     let failure: unknown;
     for (const hold of older) {
@@ -379,9 +377,10 @@ export class NodeGuests implements AsyncDisposable {
       process: launcher.process,
       bootID: this.#options.context.ownNode.identity.bootID,
     };
-    return this.#keep(
-      new GuestHold({ record, isRecorded: false }, launcher, this.#holdOptions(record)),
-    );
+    const hold = new GuestHold({ record, isRecorded: false }, launcher, this.#holdOptions(record));
+    // It was found by a pass.
+    hold.passedAt = this.#options.context.clock.now();
+    return this.#keep(hold);
   }
 
   /** Holds the process of a record again; undefined if it is neither visible nor proven to have ended. */
@@ -402,11 +401,15 @@ export class NodeGuests implements AsyncDisposable {
     return hold;
   }
 
-  #holdOptions({ namespace, name }: GuestRecord): ConstructorParameters<typeof GuestHold>[2] {
+  #holdOptions({
+    namespace,
+    name,
+    containerID,
+  }: GuestRecord): ConstructorParameters<typeof GuestHold>[2] {
     const { silenceLimit, enqueue, context } = this.#options;
     const { effects, clock, log } = context;
     const onNews = (): void => {
-      const last = this.#lastPass.get(`${namespace}/${name}`) ?? Number.NEGATIVE_INFINITY;
+      const last = this.#holds.get(containerID)?.passedAt ?? Number.NEGATIVE_INFINITY;
       enqueue({ namespace, name }, Math.max(0, last + newsInterval - clock.now()));
     };
     return { effects, clock, log, onNews, silenceLimit };

@@ -15,7 +15,7 @@ export type MovingClient = Pick<
 /** What the agent asks of a launcher. Without the verbs of a migration, its guest stays where it is. */
 export type GuestClient = Pick<
   LauncherClient,
-  "close" | "delete" | "events" | "kill" | "memoryDump" | "shutdown" | "status" | "syncVmi"
+  "close" | "delete" | "events" | "kill" | "memoryDump" | "ping" | "shutdown" | "status" | "syncVmi"
 > &
   Partial<MovingClient>;
 

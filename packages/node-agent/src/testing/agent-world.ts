@@ -9,7 +9,7 @@ import type { SyncRequest } from "@virtkit/domain-manager";
 import { defineResource, isNotFound, type KubeObject } from "@virtkit/kube";
 import { LauncherError } from "@virtkit/launcher/client";
 import { InProcessApiServer } from "@virtkit/testing/api-server";
-import { SimulatedGuest } from "@virtkit/testing/hypervisor";
+import { type GuestScript, SimulatedGuest } from "@virtkit/testing/hypervisor";
 import { SeededRandom, VirtualClock } from "@virtkit/testing/virtual-time";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { ProcessIdentity } from "../sandbox/process-identity.ts";
@@ -48,8 +48,10 @@ export class WorldLauncher {
   /** Its requests, in order. */
   readonly calls: string[] = [];
   hasEnded = false;
-  /** Whether it answers. */
+  /** Whether it answers: if not, it accepts no connection, and says nothing on those that it has. */
   answers = true;
+  /** How often it was asked for a sign of life. */
+  pings = 0;
   /** How often its guest was started. */
   starts = 0;
   isPrepared = false;
@@ -60,6 +62,7 @@ export class WorldLauncher {
   /** Volumes that are not in their attachment Pod. */
   readonly missing = new Set<string>();
   readonly #connections = new Set<AbortController>();
+  readonly #dumps = new Map<string, Promise<void>>();
 
   constructor(
     guest: SimulatedGuest,
@@ -111,9 +114,9 @@ export class WorldLauncher {
     const call =
       <A extends unknown[], T>(name: string, work: (...args: A) => Promise<T>) =>
       async (...args: A): Promise<T> => {
-        if (ends.signal.aborted)
-          throw new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+        if (ends.signal.aborted) throw lost();
         calls.push(name);
+        if (!this.answers) return await untilLost(ends.signal);
         return await work(...args);
       };
     return {
@@ -121,21 +124,45 @@ export class WorldLauncher {
       shutdown: call("shutdown", (options) => guest.shutdown(options)),
       kill: call("kill", (options) => guest.kill(options)),
       delete: call("delete", (options) => guest.delete(options)),
-      memoryDump: call("memoryDump", (request, options) => guest.memoryDump(request, options)),
+      memoryDump: call("memoryDump", ({ path }, { signal } = {}) => {
+        const waits = AbortSignal.any([ends.signal, ...(signal ? [signal] : [])]);
+        return Promise.race([this.#dump(path), untilLost(waits)]);
+      }),
+      ping: async () => {
+        this.pings++;
+        if (!this.answers) await untilLost(ends.signal);
+      },
       status: call("status", (options) => guest.status(options)),
       events: ({ signal } = {}) =>
-        lossy(
+        this.#sent(
           guest.events({ signal: AbortSignal.any([ends.signal, ...(signal ? [signal] : [])]) }),
           ends.signal,
         ),
       close: async () => ends.abort(),
     };
   }
+
+  /** A job of the launcher: a request for the same file joins it, and nobody's departure ends it. */
+  #dump(path: string): Promise<void> {
+    const dump = this.#dumps.get(path) ?? this.guest.memoryDump({ path });
+    this.#dumps.set(path, dump);
+    return dump;
+  }
+
+  async *#sent<T>(events: AsyncIterable<T>, ends: AbortSignal): AsyncGenerator<T> {
+    for await (const event of events) if (this.answers) yield event;
+    if (ends.aborted) throw lost();
+  }
 }
 
-async function* lossy<T>(events: AsyncIterable<T>, ends: AbortSignal): AsyncGenerator<T> {
-  yield* events;
-  if (ends.aborted) throw new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+function lost(): LauncherError {
+  return new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+}
+
+async function untilLost(ends: AbortSignal): Promise<never> {
+  return await new Promise((_, reject) => {
+    ends.addEventListener("abort", () => reject(lost()), { once: true });
+  });
 }
 
 /** An API server, a node with launchers, and the agents of that node, in virtual time. */
@@ -191,6 +218,9 @@ export class AgentWorld implements AsyncDisposable {
     return await this.startContainer(podName, name, vmiUid, text(pod.metadata.uid));
   }
 
+  /** What guests of launchers that are started from now on do. */
+  script: GuestScript = { agent: 5_000, shutdown: 2_000 };
+
   /** The kubelet starts or restarts the launcher's container. */
   async startContainer(
     podName: string,
@@ -205,7 +235,7 @@ export class AgentWorld implements AsyncDisposable {
       identity,
       clock: this.clock,
       random: this.random.fork(),
-      script: { agent: 5_000, shutdown: 2_000 },
+      script: this.script,
     });
     const process = { pid, startTime: String(pid), bootId: bootID };
     const launcher = new WorldLauncher(guest, { podUid, containerID }, process, vmiUid);

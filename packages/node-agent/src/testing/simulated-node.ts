@@ -158,6 +158,7 @@ function connect(launcher: Launcher, life: AbortSignal): GuestClient {
       launcher.end();
     }),
     memoryDump: call((request, options) => guest.memoryDump(request, options)),
+    ping: call(async () => {}),
     status: call((options) => guest.status(options)),
     async *events({ signal } = {}) {
       yield* guest.events({ signal: AbortSignal.any([ended, ...(signal ? [signal] : [])]) });

@@ -138,6 +138,7 @@ export class SmallLauncher {
         this.die();
       }),
       memoryDump: call((request, options) => guest.memoryDump(request, options)),
+      ping: call(async () => {}),
       status: call((options) => guest.status(options)),
       events: (options) => guest.events(options),
       migrate: call((request) => migrations.migrate(request)),
