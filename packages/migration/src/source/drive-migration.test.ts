@@ -88,6 +88,10 @@ function world(more: Partial<DriveParts> = {}): World {
       libvirt.state = "shutoff (migrated)";
       return {};
     },
+    qemuMonitorCommand: () => {
+      const status = libvirt.state.includes("postcopy") ? "postcopy-active" : "completed";
+      return { result: JSON.stringify({ return: { status } }) };
+    },
   });
   const long = performs(libvirt);
   const target = new FakeTarget();
