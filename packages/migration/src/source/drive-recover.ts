@@ -1,10 +1,10 @@
 import { type Caller, copyState, describeCopy } from "../copy/copy-state.ts";
+import { brokenStream, streamState } from "../copy/stream-state.ts";
 import { MigrationError } from "../migration-error.ts";
 import { type DrivePlan, defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { inPhase } from "./drive-phase.ts";
 import { type SettledSource, settleSource } from "./drive-settle.ts";
 import { finishPostCopy } from "./finish-post-copy.ts";
-import { brokenStream, streamState } from "./stream-state.ts";
 
 /**
  * Goes on with a post-copy whose stream broke: the phases again, over a new stream, with what the target

@@ -11,11 +11,12 @@ import {
   isInPostCopy,
   runs,
 } from "../copy/copy-state.ts";
+import { brokenStream, streamState } from "../copy/stream-state.ts";
 import { MigrationError } from "../migration-error.ts";
 import { isClaimedByAnother } from "./drive-grant.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { endJob } from "./end-job.ts";
-import { brokenStream, hasSwitched, streamState } from "./stream-state.ts";
+import { hasSwitched } from "./has-switched.ts";
 
 /** What became of a source. `waits`: it is paused and safe, and something else must happen first. */
 export type SettledSource =
