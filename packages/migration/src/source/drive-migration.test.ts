@@ -88,6 +88,10 @@ function world(more: Partial<DriveParts> = {}): World {
       libvirt.state = "shutoff (migrated)";
       return {};
     },
+    qemuMonitorCommand: () => {
+      const status = libvirt.state.includes("postcopy") ? "postcopy-active" : "completed";
+      return { result: JSON.stringify({ return: { status } }) };
+    },
   });
   const long = performs(libvirt);
   const target = new FakeTarget();
@@ -421,6 +425,63 @@ test.each([
   );
   expect(await move.outcome).toMatchObject({ outcome: "moved", by: "preCopy" });
   expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
+});
+
+test.each([
+  ["before it began", true],
+  ["meanwhile", false],
+])(
+  "a guest that its user paused %s does not switch to post-copy: pre-copy completes",
+  async (_, paused) => {
+    const { libvirt, target, parts, decision, store } = world({ paused });
+    target.copy = "paused";
+    const long = new FakeLibvirt("running (booted)", {
+      domainMigratePerform: () => ({ cookie: new Uint8Array() }),
+    });
+    const move = driveMigration(
+      { ...plan, flags: [...plan.flags, "postcopy"] },
+      {
+        ...{ ...parts, long },
+        supervise: async (driven) => {
+          libvirt.state = "paused (user)";
+          await expect(driven.switchToPostCopy()).rejects.toMatchObject({
+            ...{ code: "MIGRATION_REFUSED", path: "source/switch" },
+            message: expect.stringContaining("paused (user) and dirties no memory"),
+          });
+          expect(decision.decision()).toBeUndefined();
+          expect(store.grant.state).toBe("HandingOver");
+        },
+      },
+    );
+    expect(await move.outcome).toMatchObject({ outcome: "moved", by: "preCopy" });
+    expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
+    expect(target.flags).toContain("paused");
+  },
+);
+
+test("if its user pauses the guest between the commit and the switch, the source goes back, and the guest stays paused", async () => {
+  const { libvirt, target, parts, decision, store } = world();
+  target.copy = "paused";
+  const long = new FakeLibvirt("running (booted)", {
+    domainMigratePerform: () => new Promise(() => {}),
+  });
+  const move = driveMigration(
+    { ...plan, flags: [...plan.flags, "postcopy"] },
+    {
+      ...{ ...parts, long },
+      supervise: async (driven) => await driven.switchToPostCopy(),
+      at: (seam) => {
+        if (seam === "switch.before") libvirt.state = "paused (user)";
+      },
+    },
+  );
+  expect(await move.outcome).toMatchObject({
+    ...{ outcome: "stayed", error: { path: "source/switch" }, settled: { source: "paused" } },
+  });
+  expect(decision.decision()?.outcome).toBe("returned");
+  expect(store.grant.state).toBe("Claimed");
+  expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
+  expect(libvirt.changes).not.toContain("domainResume");
 });
 
 test("if the target is lost between the commit and the switch, the source goes back and does not stay committed forever", async () => {

@@ -2,7 +2,7 @@ import { type Clock, realClock, sleep, until } from "@virtkit/api/clock";
 import { mayDestroy, maySwitch } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
 import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
-import { type Caller, copyState, isInPostCopy } from "../copy/copy-state.ts";
+import { type Caller, copyState, describeCopy, isInPostCopy, runs } from "../copy/copy-state.ts";
 import type { PrepareRequest } from "../handover/index.ts";
 import { isMigrationError, MigrationError } from "../migration-error.ts";
 import {
@@ -118,7 +118,7 @@ export class SourceMigration {
 
   /**
    * Commits to post-copy and switches. From the commit on, the source does not go back, unless QEMU never
-   * switched.
+   * switched. A guest that is paused does not switch: it dirties no memory, so pre-copy completes without it.
    *
    * @throws MigrationError if the rules or QEMU refuse it; the copy continues as before.
    */
@@ -126,6 +126,7 @@ export class SourceMigration {
     const { decision, grant, libvirt, domain } = this.#parts;
     const { migrationUID } = decision;
     await this.#at("commit.before");
+    await this.#assertRuns();
     await this.#assertTargetReceives();
     const committed = decision.settle({ outcome: "committed", migrationUID });
     await this.#at("commit.after");
@@ -137,7 +138,10 @@ export class SourceMigration {
       }
       await this.#at("switch.before");
       const { dom } = await copyState(libvirt, domain);
-      await this.#orGoBack(() => this.#assertTargetReceives());
+      await this.#orGoBack(async () => {
+        await this.#assertRuns();
+        await this.#assertTargetReceives();
+      });
       this.#hasAskedToSwitch = true;
       await libvirt.call("domainMigrateStartPostCopy", { dom });
       await this.#at("switch.after");
@@ -158,6 +162,18 @@ export class SourceMigration {
       }
       throw error;
     }
+  }
+
+  /**
+   * Of a paused guest libvirt does not say whether it has switched, and the target would run what its user has
+   * paused.
+   */
+  async #assertRuns(): Promise<void> {
+    const { libvirt, domain } = this.#parts;
+    const copy = await inPhase("source/switch", () => copyState(libvirt, domain));
+    if (runs(copy)) return;
+    const message = `the source is ${describeCopy(copy)} and dirties no memory, so post-copy would not help; the guest stays in pre-copy`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/switch" });
   }
 
   /** If the target is gone or unreachable, a switch would split the guest's memory for nothing. */

@@ -1,8 +1,9 @@
 import { type Caller, copyState, describeCopy } from "../copy/copy-state.ts";
+import { brokenStream, streamState } from "../copy/stream-state.ts";
 import { MigrationError } from "../migration-error.ts";
 import { type DrivePlan, defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { inPhase } from "./drive-phase.ts";
-import { brokenStream, type SettledSource, settleSource, streamState } from "./drive-settle.ts";
+import { type SettledSource, settleSource } from "./drive-settle.ts";
 import { finishPostCopy } from "./finish-post-copy.ts";
 
 /**

@@ -1,6 +1,7 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { afterEach, expect, test } from "vitest";
 import { DecisionFile, type TargetEnd, type TargetState } from "../handover/index.ts";
-import { type Answers, FakeLibvirt } from "../testing/fake-libvirt.ts";
+import { type Answers, FakeLibvirt, remote } from "../testing/fake-libvirt.ts";
 import {
   handingOver,
   MemoryGrantStore,
@@ -113,4 +114,114 @@ test("a source whose QEMU was killed in post-copy starts no target: nobody has a
   const { settled, told } = await settle({}, { states: still, source });
   expect(told).toEqual([]);
   expect(settled).toMatchObject({ source: "waits", for: "coldStart" });
+});
+
+/** A source that has committed and not switched yet, as the next process finds it. */
+function committed(libvirt: FakeLibvirt): {
+  readonly settle: (clock?: ManualClock) => Promise<SettledSource>;
+  readonly decision: DecisionFile;
+  readonly store: MemoryGrantStore;
+  /** What the target was told, with the decision that was on disk by then. */
+  readonly told: string[];
+} {
+  const store = new MemoryGrantStore();
+  store.grant = { ...handingOver, state: "Committed" };
+  const decision = new DecisionFile(directory(), migrationUID);
+  decision.begin({ ...migration, paused: false });
+  decision.settle({ outcome: "committed", migrationUID });
+  const told: string[] = [];
+  const tell = (what: string): void => void told.push(`${what}: ${decision.decision()?.outcome}`);
+  const target: TargetEnd = {
+    ...{ prepare: never, release: never, state: async () => still() },
+    finish: async () => {
+      tell("finish");
+      return { cookie: new Uint8Array() };
+    },
+    abort: async () => tell("abort"),
+  };
+  const grant = handoverGrant(store, sourceHolder);
+  const domain = "5d307ca9-b3ef-428c-8861-06e72d69f223";
+  const parts = { libvirt, domain, migration, decision, target, grant, patience: 50 };
+  return {
+    settle: async (clock?: ManualClock) => await settleSource(parts, { ...(clock && { clock }) }),
+    decision,
+    store,
+    told,
+  };
+}
+
+test("a switch that QEMU makes while the source is settled stands: nothing is returned, and the target keeps its copy", async () => {
+  const libvirt: FakeLibvirt = new FakeLibvirt("running (booted)", {
+    domainGetJobStats: () => {
+      libvirt.state = "paused (postcopy)";
+      return { type: "unbounded", params: {} };
+    },
+    domainAbortJob: () => {
+      throw remote(55, "cannot abort migration in post-copy mode");
+    },
+  });
+  const { settle, decision, store, told } = committed(libvirt);
+  expect(await settle()).toMatchObject({ source: "waits", for: "recovery" });
+  expect(decision.decision()?.outcome).toBe("committed");
+  expect(store.grant.state).toBe("Committed");
+  expect(told).toEqual(["finish: committed"]);
+  expect(libvirt.changes).not.toContain("domainMigrateConfirm");
+});
+
+test("a source goes back and the target is told once the job has ended without a switch, and not before", async () => {
+  const types = ["unbounded", "cancelled", "none"];
+  const libvirt = new FakeLibvirt("running (booted)", {
+    domainGetJobStats: () => {
+      expect(told).toEqual([]);
+      return { type: types.shift() ?? "none", params: {} };
+    },
+  });
+  const { settle, store, told } = committed(libvirt);
+  expect(await settle()).toMatchObject({ source: "runs" });
+  expect(types).toEqual([]);
+  expect(told).toEqual(["abort: returned"]);
+  expect(store.grant.state).toBe("Claimed");
+});
+
+test("a job that does not end leaves the source committed, and the target is not told", async () => {
+  const libvirt = new FakeLibvirt("running (booted)", {
+    domainGetJobStats: () => ({ type: "unbounded", params: {} }),
+  });
+  const { settle, decision, told } = committed(libvirt);
+  const clock = new ManualClock();
+  const settling = expect(settle(clock)).rejects.toMatchObject({ path: "source/perform" });
+  await clock.pass(10_000);
+  await settling;
+  expect(decision.decision()?.outcome).toBe("committed");
+  expect(told).toEqual([]);
+});
+
+test.each([
+  ["paused (user)", "postcopy-active", "waits", "committed"],
+  ["paused (user)", "postcopy-paused", "waits", "committed"],
+  ["paused (user)", "cancelled", "paused", "returned"],
+  ["paused (migration)", "postcopy-active", "waits", "committed"],
+  ["paused (migration)", "completed", "runs", "returned"],
+] as const)(
+  "of a source that is %s, QEMU says whether it has switched: %s",
+  async (state, status, source, outcome) => {
+    const libvirt: FakeLibvirt = new FakeLibvirt(state, {
+      ...saying(status),
+      domainResume: () => {
+        libvirt.state = "running (booted)";
+        return {};
+      },
+    });
+    const { settle, decision, told } = committed(libvirt);
+    expect(await settle()).toMatchObject({ source });
+    expect(decision.decision()?.outcome).toBe(outcome);
+    expect(told).toEqual(outcome === "returned" ? ["abort: returned"] : []);
+  },
+);
+
+test("a paused source whose QEMU does not say whether it has switched stays committed", async () => {
+  const { settle, decision, told } = committed(new FakeLibvirt("paused (migration)"));
+  await expect(settle()).rejects.toMatchObject({ path: "source/switch" });
+  expect(decision.decision()?.outcome).toBe("committed");
+  expect(told).toEqual([]);
 });

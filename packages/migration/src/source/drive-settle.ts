@@ -1,7 +1,6 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { type DecisionRecord, mayDestroy, mayResume } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
-import type { DomainRef } from "@virtkit/domain-manager/libvirt";
 import {
   type CopyState,
   copyState,
@@ -12,10 +11,12 @@ import {
   isInPostCopy,
   runs,
 } from "../copy/copy-state.ts";
+import { brokenStream, streamState } from "../copy/stream-state.ts";
 import { MigrationError } from "../migration-error.ts";
 import { isClaimedByAnother } from "./drive-grant.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { endJob } from "./end-job.ts";
+import { hasSwitched } from "./has-switched.ts";
 
 /** What became of a source. `waits`: it is paused and safe, and something else must happen first. */
 export type SettledSource =
@@ -76,11 +77,21 @@ async function decided({ decision, domain, libvirt }: SourceParts): Promise<Deci
 async function goBack(
   parts: SourceParts,
   record: DecisionRecord,
-  { clock = realClock, signal, isPerforming }: SettleOptions,
+  options: SettleOptions,
+): Promise<SettledSource> {
+  const telling = tellAborted(parts);
+  await endJob(parts, options);
+  return await goOn(parts, record, telling, options);
+}
+
+/** The source continues, because nothing is left of its migration. */
+async function goOn(
+  parts: SourceParts,
+  record: DecisionRecord,
+  telling: Promise<void>,
+  { clock = realClock, signal }: SettleOptions,
 ): Promise<SettledSource> {
   const { libvirt, domain, log = silentLog } = parts;
-  const telling = tellAborted(parts);
-  await endJob(parts, { isPerforming, clock, signal });
   const settled = await until(() => resumed(parts, record), {
     clock,
     interval: 50,
@@ -190,15 +201,16 @@ async function settleCommitted(
   options: SettleOptions,
 ): Promise<SettledSource> {
   const { libvirt, domain, decision, grant } = parts;
-  const copy = await copyState(libvirt, domain);
-  if (isAlive(copy) && !isInPostCopy(copy)) {
+  const before = await copyState(libvirt, domain);
+  const mayNotHaveSwitched = isAlive(before) && !isInPostCopy(before);
+  // A switch that was requested can still be made as long as libvirt's job exists. So nobody is told before it has ended.
+  if (mayNotHaveSwitched) await endJob(parts, options);
+  const copy = mayNotHaveSwitched ? await copyState(libvirt, domain) : before;
+  const neverSwitched = isAlive(copy) && !(await hasSwitched(parts, copy));
+  if (neverSwitched) {
     const { migrationUID } = decision;
-    const outcome = "returned" as const;
-    return await goBack(
-      parts,
-      decision.settle({ outcome, migrationUID, neverSwitched: true }),
-      options,
-    );
+    const returned = decision.settle({ outcome: "returned", migrationUID, neverSwitched });
+    return await goOn(parts, returned, tellAborted(parts), options);
   }
   // Memory also flows while nobody calls *finish*: a source can end before its target has begun to run.
   if (isInPostCopy(copy) || hasLeft(copy)) await startTarget(parts, copy, options);
@@ -264,29 +276,6 @@ async function startTarget(
  */
 async function isStreamBroken(parts: SourceParts, { dom, reason }: CopyState): Promise<boolean> {
   return reason === "postcopyFailed" && (await streamState(parts, dom)) === brokenStream;
-}
-
-/** What QEMU calls a post-copy whose stream is gone. */
-export const brokenStream = "postcopy-paused";
-
-/** What the source's QEMU says of its stream; undefined if it does not answer. */
-export async function streamState(
-  { libvirt, patience = defaultPatience, log = silentLog }: SourceParts,
-  dom: DomainRef,
-): Promise<string | undefined> {
-  try {
-    const command = JSON.stringify({ execute: "query-migrate" });
-    const options = { timeout: patience };
-    const { result } = await libvirt.call("qemuMonitorCommand", { dom, command }, options);
-    const { status } = Object(Object(JSON.parse(result)).return);
-    return typeof status === "string" ? status : undefined;
-  } catch (error) {
-    log.info(
-      { error: describeError(error) },
-      "migration: QEMU does not report the state of its stream",
-    );
-    return undefined;
-  }
 }
 
 /** What an unfinished post-copy waits for, and what somebody must do about it. */

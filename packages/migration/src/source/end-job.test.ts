@@ -76,6 +76,13 @@ test("a job that continues despite the abort is an error, and nothing is confirm
   expect(libvirt.changes).toEqual(["domainAbortJob"]);
 });
 
+test.each([true, false])(
+  "a guest that has switched to post-copy is left alone (perform in progress: %s)",
+  async (isPerforming) => {
+    expect(await ended(withJob("paused (postcopy)", ["unbounded"]), isPerforming)).toEqual([]);
+  },
+);
+
 test("a guest that has ended has no job, whatever libvirt rejects", async () => {
   expect(await ended(withJob("absent", ["unbounded"]))).toEqual([]);
   const refused = {

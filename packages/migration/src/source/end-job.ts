@@ -1,7 +1,7 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { describeError, silentLog } from "@virtkit/api/observe";
 import { type DomainRef, isLibvirtError } from "@virtkit/domain-manager/libvirt";
-import { copyState, isAlive } from "../copy/copy-state.ts";
+import { copyState, isAlive, isInPostCopy } from "../copy/copy-state.ts";
 import { MigrationError } from "../migration-error.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
 
@@ -26,7 +26,8 @@ const manyLooks = 20;
  * stopped and left to end the job itself: libvirt lets *confirm* end the job that a *perform* works with, and
  * then libvirtd crashes (9.0: a segmentation fault in `qemuMigrationSrcRun` or `qemuMigrationAnyFetchStats`).
  * The same holds for a job whose connection is gone. *Confirm* is called only if *perform* was never called,
- * has answered, or has evidently ended although its reply was lost.
+ * has answered, or has evidently ended although its reply was lost. A guest that has switched to post-copy is left
+ * alone: its job does not end before its memory has moved.
  *
  * @throws MigrationError if the job does not end: call it again.
  */
@@ -38,13 +39,17 @@ export async function endJob(
   let hasAborted = false;
   let stoodStill = 0;
   const look = async (): Promise<"ended" | "performed" | undefined> => {
-    const { dom, state, ...copy } = await copyState(libvirt, domain);
-    if (!isAlive({ dom, state, ...copy })) return "ended";
+    const copy = await copyState(libvirt, domain);
+    if (!isAlive(copy) || isInPostCopy(copy)) return "ended";
     if (!isPerforming) return "performed";
-    const type = await jobType(parts, dom);
+    const type = await jobType(parts, copy.dom);
     if (type === "none") return "ended";
-    if (type === "unbounded" && !hasAborted) hasAborted = await abortJob(parts, dom);
-    stoodStill = type === "unbounded" && state === "paused" ? stoodStill + 1 : 0;
+    if (type !== "unbounded") {
+      stoodStill = 0;
+      return undefined;
+    }
+    if (!hasAborted) hasAborted = await abortJob(parts, copy.dom);
+    stoodStill = copy.state === "paused" ? stoodStill + 1 : 0;
     return stoodStill > manyLooks ? "performed" : undefined;
   };
   const timeout = Math.max(patience, 2 * manyLooks * interval);

@@ -7,17 +7,29 @@ import {
 } from "@virtkit/api/grant";
 import type { MayRun } from "@virtkit/domain-manager";
 import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
-import { copyState, describeCopy, destroyCopy, isAlive, runs } from "../copy/copy-state.ts";
+import {
+  type CopyState,
+  copyState,
+  describeCopy,
+  destroyCopy,
+  isAlive,
+  isInPostCopy,
+  runs,
+} from "../copy/copy-state.ts";
 import type { TargetState } from "../handover/index.ts";
 import { MigrationError } from "../migration-error.ts";
 import type { TargetParts } from "./receive-parts.ts";
 
+/** The target's copy, as libvirt reports it now. */
+export async function targetCopy({ libvirt, domain }: TargetParts): Promise<CopyState> {
+  return await copyState(libvirt, domain.uuid);
+}
+
 /** What is known about the target's copy. Post-copy needs its source until libvirt says `migrated`. */
-export async function targetState({ libvirt, domain }: TargetParts): Promise<TargetState> {
-  const copy = await copyState(libvirt, domain.uuid);
+export function targetState(copy: CopyState): TargetState {
   if (!isAlive(copy)) return "absent";
   if (!runs(copy)) return "paused";
-  return copy.reason === "postcopy" || copy.reason === "postcopyFailed" ? "incomplete" : "whole";
+  return isInPostCopy(copy) ? "incomplete" : "whole";
 }
 
 /**
@@ -74,8 +86,7 @@ export async function claimTarget(
  * Whether a copy runs, or may have run and is only stopped. One that libvirt was to start in post-copy has not run as
  * long as libvirt says that it is paused by the migration.
  */
-export async function mayHaveRun({ libvirt, domain, file }: TargetParts): Promise<boolean> {
-  const copy = await copyState(libvirt, domain.uuid);
+export function mayHaveRun({ file }: TargetParts, copy: CopyState): boolean {
   if (!isAlive(copy)) return false;
   return runs(copy) || (file.wasStarted && copy.reason !== "migration");
 }

@@ -18,6 +18,7 @@ import {
   isHandedTo,
   mayHaveRun,
   resumeTarget,
+  targetCopy,
   targetState,
 } from "./receive-copy.ts";
 import type { TargetParts, TargetSeam } from "./receive-parts.ts";
@@ -178,7 +179,7 @@ export class MigrationReceiver implements TargetEnd {
   async abort(migration: MigrationIdentity): Promise<void> {
     this.#assertOwn(migration);
     const { file } = this.#parts;
-    if (await mayHaveRun(this.#parts)) {
+    if (mayHaveRun(this.#parts, await targetCopy(this.#parts))) {
       const message = "the copy runs, or has run; it is not destroyed";
       throw new MigrationError("MIGRATION_REFUSED", message, { path: "destroy-unnamed" });
     }
@@ -191,7 +192,7 @@ export class MigrationReceiver implements TargetEnd {
 
   async state(migration: MigrationIdentity): Promise<TargetState> {
     this.#assertOwn(migration);
-    return await targetState(this.#parts);
+    return targetState(await targetCopy(this.#parts));
   }
 
   /** Ends the job of a reception in progress, and its copy with it. */

@@ -2,17 +2,21 @@ import { type Clock, realClock, until } from "@virtkit/api/clock";
 import type { ProofOfEnd } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
 import type { MayRun } from "@virtkit/domain-manager";
+import { describeCopy } from "../copy/copy-state.ts";
+import { howComplete } from "./how-complete.ts";
 import {
   claimTarget,
   destroyTarget,
   isHandedTo,
+  mayHaveRun,
   resumeTarget,
-  targetState,
+  targetCopy,
   whyKept,
   whyLost,
 } from "./receive-copy.ts";
 import type { Heard } from "./receive-file.ts";
 import type { TargetParts } from "./receive-parts.ts";
+import { whyStartedKept } from "./why-started-kept.ts";
 
 /** What became of a target. `waits`: its copy is paused or incomplete, and not enough is known yet. */
 export type SettledTarget =
@@ -42,8 +46,8 @@ export interface FollowOptions {
 /**
  * Brings a target to its proper state by what it has heard, by asking the source, and by the grant: after a
  * restart, or because it has heard nothing for a while. It may be called at any time and any number of times. A
- * running copy is never destroyed, and a paused one is never resumed because its source is silent. Rejects if
- * libvirt or the grant's store does not answer, and nothing is lost: call it again.
+ * copy that runs or has run is never destroyed, and a paused one is never resumed because its source is silent. Rejects
+ * if libvirt or the grant's store does not answer, and nothing is lost: call it again.
  */
 export async function settleTarget(
   parts: TargetParts,
@@ -77,23 +81,25 @@ async function find(
     file.hear("released");
     return "released";
   }
-  const state = await targetState(parts);
-  if (state === "whole") {
-    // Post-copy completes without us. Anything else that runs has claimed before, or the claim is rejected.
-    const how = grant.state === "Committed" ? "postCopyComplete" : "claimed";
-    return { target: "runs", mayRun: await claimTarget(parts, how) };
-  }
-  const isBack = told === "aborted" || told === "returned";
+  const copy = await targetCopy(parts);
   const evidence = [...proofs, ...(parts.grant.proofs?.() ?? [])];
-  const kept = isBack ? undefined : whyKept(parts, grant, evidence);
-  if (kept === undefined && state !== "incomplete") {
+  const kept = whyKept(parts, grant, evidence);
+  const how = await howComplete(parts, { copy, grant, isSourceAwaited: kept !== undefined });
+  if (how) return { target: "runs", mayRun: await claimTarget(parts, how) };
+  const isBack = told === "aborted" || told === "returned";
+  const why = mayHaveRun(parts, copy)
+    ? whyStartedKept(copy, { isCommitted: isHandedTo(parts, grant, "Committed"), kept })
+    : isBack
+      ? undefined
+      : kept;
+  if (why === undefined) {
     file.hear("aborted");
     return "aborted";
   }
   const heardOf = told ?? "undecided";
   return {
     target: "waits",
-    why: `the copy is ${state}, the source says ${heardOf}; ${kept ?? ""}`,
+    why: `the copy is ${describeCopy(copy)}, the source says ${heardOf}; ${why}`,
   };
 }
 

@@ -13,6 +13,7 @@ const numbers: Readonly<Record<string, readonly [number, number]>> = {
   "running (migrated)": [1, 2],
   "paused (user)": [3, 1],
   "paused (migration)": [3, 2],
+  "paused (ioError)": [3, 5],
   "paused (postcopy)": [3, 12],
   "paused (postcopyFailed)": [3, 13],
   "shutoff (migrated)": [5, 4],

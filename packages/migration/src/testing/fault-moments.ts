@@ -77,6 +77,7 @@ const replies: Readonly<Record<string, readonly ["control" | Side, string]>> = {
   "source begin": ["source", "302"],
   "source prepare": ["control", "prepare"],
   "source perform": ["source", "305"],
+  "source switch": ["source", "364"],
   "source finish": ["control", "finish"],
   "source release": ["control", "release"],
   "source confirm": ["source", "307"],
