@@ -18,6 +18,7 @@ export const long = [
   "packages/migration/src/migration-faults.host.test.ts",
   "packages/migration/src/live-migration.host.test.ts",
   "packages/migration/src/copied-disk-faults.host.test.ts",
+  "packages/migration/src/proxy/silent-network.host.test.ts",
   "packages/launcher/src/migration/migration-checks.host.test.ts",
   "packages/launcher/src/migration/joined-migration.host.test.ts",
   "packages/launcher/src/migration/agent-faults.host.test.ts",

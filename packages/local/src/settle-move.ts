@@ -3,7 +3,7 @@ import { describeError, type Observers } from "@virtkit/api/observe";
 import type { LauncherClient, MigrationReport } from "@virtkit/launcher/client";
 import { isLauncherError } from "@virtkit/launcher/client";
 import { RunClaims } from "@virtkit/node-agent/claims";
-import { makeKnown } from "@virtkit/node-agent/move";
+import { isUnknownMigration, makeKnown } from "@virtkit/node-agent/move";
 import { hasEnded } from "@virtkit/node-agent/sandbox";
 import { concludeMove, type MoveEnd, type MoveUnderWay, whoHas } from "./conclude-move.ts";
 import { endMove, isMoving, type MovedVmi, thisProcess } from "./end-move.ts";
@@ -117,7 +117,7 @@ async function knows(client: LauncherClient, migrationUID: string): Promise<bool
     await client.followMigration({ migrationUID });
     return true;
   } catch (error) {
-    if (isLauncherError(error) && error.code === "LAUNCHER_ARGUMENT") return false;
+    if (isUnknownMigration(error)) return false;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { type Clock, realClock, until, wallTime } from "@virtkit/api/clock";
 import { type Decision, decodeGrant } from "@virtkit/api/grant";
 import { describeError, type Observers, silentLog } from "@virtkit/api/observe";
@@ -59,9 +59,6 @@ interface Part {
   /** Aborted when nobody follows it any more. */
   readonly over: AbortController;
 }
-
-/** Concurrent connections of a peer: the proxy's, and one that is reopened after a loss. */
-const maxConnections = 8;
 
 /**
  * The migrations of one launcher, at most one at a time, as a node agent drives them. The code for
@@ -507,20 +504,13 @@ async function dial(path: string): Promise<Socket> {
   });
 }
 
+/** Answers the other side's launcher until the part is closed. */
 async function listen(
   part: Part,
   path: string,
   handler: ControlHandler,
-  { ControlLink }: typeof import("@virtkit/migration/handover"),
+  { ControlServer }: typeof import("@virtkit/migration/handover"),
 ): Promise<void> {
-  const server: Server = createServer((socket) => {
-    const link = new ControlLink(socket, { handler });
-    part.closing.push(() => link.close());
-  });
-  server.maxConnections = maxConnections;
+  const server = await ControlServer.listen(path, handler);
   part.closing.push(() => server.close());
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(path, () => resolve());
-  });
 }

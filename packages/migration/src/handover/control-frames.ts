@@ -32,6 +32,11 @@ export class FrameReader {
     }
   }
 
+  /** Forgets what has arrived of a message that will never be complete. */
+  drop(): void {
+    this.#keep(Buffer.alloc(0));
+  }
+
   /**
    * Short pieces are joined as they arrive, so that a peer that sends byte by byte costs no more than its bytes.
    */

@@ -1,4 +1,6 @@
 import { type Duplex, duplexPair } from "node:stream";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
 import { MigrationError } from "../migration-error.ts";
@@ -98,6 +100,33 @@ test("reads a whole message however it is split, even byte by byte, in little me
     }
     expect(read).toEqual([message, { id: 2 }]);
   }
+});
+
+test("a link that has ended keeps nothing of an unfinished message", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const [a, b] = joined();
+  const near = new ControlLink(a);
+  const send = (): WeakRef<Buffer> => {
+    const piece = Buffer.alloc(1024 * 1024, " ");
+    piece.writeUInt32BE(frameLimit);
+    b.write(piece);
+    return new WeakRef(piece);
+  };
+  const piece = send();
+  await turn();
+  collect();
+  expect(piece.deref()).toBeDefined();
+  b.destroy();
+  await near.closed;
+  const isGone = async (): Promise<boolean> => {
+    await turn();
+    collect();
+    return piece.deref() === undefined;
+  };
+  await expect.poll(isGone).toBe(true);
+  // Whoever closes it later still has it.
+  near.close();
 });
 
 test("rejects a message that is too long before sending it", () => {

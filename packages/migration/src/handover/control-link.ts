@@ -44,6 +44,7 @@ export class ControlLink {
   readonly #stream: Duplex;
   readonly #handler: ControlHandler;
   readonly #clock: Clock;
+  readonly #reader = new FrameReader();
   readonly #pending = new Map<number, Pending>();
   #next = 1;
   #served = 0;
@@ -53,7 +54,6 @@ export class ControlLink {
     this.#stream = stream;
     this.#handler = handler;
     this.#clock = clock;
-    const reader = new FrameReader();
     this.closed = new Promise((resolve) => {
       const finish = (cause?: unknown): void => {
         this.#fail(cause);
@@ -62,8 +62,9 @@ export class ControlLink {
       stream.on("error", finish).on("end", finish).on("close", finish);
     });
     stream.on("data", (chunk: Buffer) => {
+      if (this.#end) return;
       try {
-        reader.push(chunk, (message) => this.#receive(message));
+        this.#reader.push(chunk, (message) => this.#receive(message));
       } catch (error) {
         this.#fail(error);
       }
@@ -138,6 +139,8 @@ export class ControlLink {
     const why = cause instanceof Error ? cause.message : "the peer closed the link";
     this.#end = new MigrationError("MIGRATION_PEER", why, { cause });
     this.#stream.destroy();
+    // Whoever keeps the link must not keep what its peer has sent of an unfinished message.
+    this.#reader.drop();
     for (const { reject } of [...this.#pending.values()]) {
       reject(unanswered("a question", why));
     }

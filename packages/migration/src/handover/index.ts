@@ -4,6 +4,7 @@ export {
   ControlLink,
   type ControlLinkOptions,
 } from "./control-link.ts";
+export { ControlServer } from "./control-server.ts";
 export { DecisionFile, type MigrationStart } from "./decision-file.ts";
 export {
   assertSameMigration,

@@ -6,7 +6,10 @@ export interface ProxyLimits {
   readonly waiting: number;
   /** Time from a connection to its stream: handshake, greeting and dialling. Default 10,000. */
   readonly setup: number;
-  /** How long one end may leave bytes unread that the other has sent. Default 120,000. */
+  /**
+   * How long one end may leave bytes unread that the other has sent, and how long a peer may be silent that does not even
+   * answer the kernel's probes. Default 120,000; the latter takes at least 11,000.
+   */
   readonly stall: number;
   /** How long a stream may carry nothing. Default 1,800,000, because unchanged memory is not sent. */
   readonly idle: number;
@@ -20,5 +23,13 @@ export const defaultLimits: ProxyLimits = {
   idle: 1_800_000,
 };
 
-/** Milliseconds after which a silent peer is probed. */
-export const keepAlive = 15_000;
+/** Milliseconds that the kernel probes a silent peer before it gives it up: Node has it send ten probes, one per second. */
+const probing = 10_000;
+
+/**
+ * Milliseconds of silence after which a peer is probed. One that does not answer is given up after the stall limit and no earlier: a
+ * post-copy that loses its stream must be recovered, so a short failure of the network must not end it.
+ */
+export function keepAliveOf({ stall }: ProxyLimits): number {
+  return Math.max(1_000, stall - probing);
+}

@@ -9,7 +9,7 @@ import { type Answer, type Greeting, parseAnswer, readLine, writeGreeting } from
 import { joinEnds } from "./join-ends.ts";
 import { peerRefused } from "./peer-refused.ts";
 import { ProxyBase, type RunningProxy } from "./proxy-base.ts";
-import { keepAlive } from "./proxy-limits.ts";
+import { keepAliveOf } from "./proxy-limits.ts";
 import { type ChannelKind, checkChannels, type ProxyOptions } from "./proxy-options.ts";
 import { AcceptedEnd, plainEnd } from "./stream-end.ts";
 
@@ -155,7 +155,7 @@ class Source implements SourceProxy {
     if (!ticket) throw peerRefused("answer", "did not give a ticket for a data channel");
     const { host, dataPort: port } = this.#options.target;
     const socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
-    socket.setKeepAlive(true, keepAlive);
+    socket.setKeepAlive(true, keepAliveOf(this.#base.limits));
     await established(socket, "connect", signal);
     socket.write(ticket);
     return socket;
@@ -177,7 +177,7 @@ class Source implements SourceProxy {
     };
     const socket = connectTls(options);
     socket.setNoDelay(true);
-    socket.setKeepAlive(true, keepAlive);
+    socket.setKeepAlive(true, keepAliveOf(this.#base.limits));
     const expel = (): void => void socket.destroy();
     signal.addEventListener("abort", expel);
     try {

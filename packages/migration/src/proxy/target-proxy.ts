@@ -8,7 +8,7 @@ import { type Answer, parseGreeting, readLine, versionAnswer, writeAnswer } from
 import { joinEnds } from "./join-ends.ts";
 import { peerRefused } from "./peer-refused.ts";
 import { ProxyBase, type RunningProxy } from "./proxy-base.ts";
-import { keepAlive } from "./proxy-limits.ts";
+import { keepAliveOf } from "./proxy-limits.ts";
 import { type ChannelKind, checkChannels, type ProxyOptions } from "./proxy-options.ts";
 import { AcceptedEnd, plainEnd } from "./stream-end.ts";
 import { Tickets, ticketBytes } from "./tickets.ts";
@@ -213,7 +213,7 @@ class Target implements TargetProxy {
             const { streams } = this.#base;
             if (streams.isFull) throw peerRefused("ticket", "opened more streams than the limit");
             socket.setNoDelay(true);
-            socket.setKeepAlive(true, keepAlive);
+            socket.setKeepAlive(true, keepAliveOf(this.#base.limits));
             streams.add(channel.name, joinEnds(end, plainEnd(await this.#dial(channel, signal))));
           } catch (error) {
             socket.destroy();

@@ -3,9 +3,10 @@ import type { Holder } from "@virtkit/api/grant";
 import { describeError, type Log } from "@virtkit/api/observe";
 import type { Random } from "@virtkit/api/random";
 import type { GrantStore } from "@virtkit/domain-manager";
-import { isLauncherError, type MigrationReport } from "@virtkit/launcher/client";
+import type { MigrationReport } from "@virtkit/launcher/client";
 import type { Credentials } from "@virtkit/pki";
 import { type FollowedSide as Followed, followSide } from "../move/follow-side.ts";
+import { isUnknownMigration } from "../move/is-unknown-migration.ts";
 import type { MovingClient } from "../service/node-host.ts";
 import type { LauncherWord } from "./launcher-attempt.ts";
 import type { MigrationWay } from "./migration-way.ts";
@@ -81,9 +82,7 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
         { signal: this.#stop.signal },
       );
     } catch (error) {
-      // A launcher of an earlier release, which does not support migrations, has begun none.
-      const isUnknown = isLauncherError(error) && unknownCodes.includes(error.code);
-      if (isUnknown) return "unbegun";
+      if (isUnknownMigration(error)) return "unbegun";
       log.debug(
         { migrationUID, error: describeError(error) },
         "a launcher does not report its migration",
@@ -132,9 +131,6 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
     await this.#following;
   }
 }
-
-/** How a launcher says that it takes no part in a migration, or in any. */
-export const unknownCodes: readonly string[] = ["LAUNCHER_ARGUMENT", "LAUNCHER_VERB"];
 
 /** Which part of a report is passed on: figures change several times per second. */
 function newsOf(word: LauncherWord | undefined): string {

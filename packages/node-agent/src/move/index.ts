@@ -1,1 +1,2 @@
 export { type FollowedSide, followSide, makeKnown } from "./follow-side.ts";
+export { isUnknownMigration } from "./is-unknown-migration.ts";
