@@ -4,7 +4,7 @@ import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runningGuests } from "./testing/copies.ts";
 import { nothingIsLeft, running } from "./testing/expectations.ts";
-import { type Guests, guestsIn } from "./testing/guests.ts";
+import { type GuestKind, type Guests, guestsIn } from "./testing/guests.ts";
 import {
   type InstalledOperator,
   installOperator,
@@ -28,7 +28,7 @@ interface Outcome {
   /** The VMs or VMIs whose guests run. */
   readonly runs?: readonly string[];
   /** The object that says why its guest does not run, and the text of one of its conditions. */
-  readonly says?: readonly [object: string, words: RegExp];
+  readonly says?: readonly [object: `${GuestKind}/${string}`, words: RegExp];
   /** The VM that must be started, because its manifest leaves it off. */
   readonly start?: string;
 }
@@ -65,7 +65,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 };
 
 /** What the conditions of a VM or VMI say. */
-async function conditionsOf(guests: Guests, object: string): Promise<string> {
+async function conditionsOf(guests: Guests, object: `${GuestKind}/${string}`): Promise<string> {
   return await guests.field(object, ".status.conditions[*].message");
 }
 

@@ -325,8 +325,8 @@ export class MovingVm {
     const quietly = ["--wait=false", "--ignore-not-found"];
     await this.#cluster.kubectl(["delete", "vm", name, "-n", namespace, ...quietly]);
     await eventually("nothing of the VM is left", async () => {
-      const args = ["get", "vmi,pods", "-n", namespace, "-o", "name"];
-      return (await this.#cluster.kubectl(args)).trim() === "";
+      const found = await Promise.all([this.#list("vmi"), this.#list("pod")]);
+      return found.flat().length === 0;
     });
     const [node = ""] = this.#cluster.nodes;
     for (const suffix of this.#sizes.keys()) {
@@ -345,16 +345,9 @@ export class MovingVm {
     await eventually("the VMI runs", async () => (await this.vmiStatus()).phase === "Running");
   }
 
-  /** All QEMUs of this VM on all nodes, known to a component or not. */
-  async copies(): Promise<readonly string[]> {
-    const found = await Promise.all(
-      this.#cluster.nodes.map(async (node) => {
-        // By the name of the program: the searching shell also has the guest's name in its arguments.
-        const script = `for p in /proc/[0-9]*; do case "$(cat $p/comm 2>/dev/null)" in qemu-system*) tr '\\0' ' ' < $p/cmdline | grep -q 'guest=${this.namespace}_${this.name},' && echo ${node};; esac; done; true`;
-        return (await this.#cluster.runOnNode(node, "sh", ["-c", script])).trim().split("\n");
-      }),
-    );
-    return found.flat().filter(Boolean);
+  /** The nodes of all QEMUs of this VM, known to a component or not. */
+  copies(): readonly string[] {
+    return qemusOfGuest(this.namespace, this.name).map(({ node }) => node);
   }
 }
 
