@@ -76,11 +76,22 @@ test("a VM restarts, or does not, as its run strategy says: after its guest powe
     expect(runningGuests(namespace.name)).toEqual(["always", "rerun"]);
     uids = await Promise.all(names.map((name) => uidOf(guests, name)));
 
-    // The VMI of one VM and the Pod of the other are deleted.
+    // The VMI of one VM and the Pod of the other are deleted. The guest is asked to shut down, which is not a failure.
     await guests.kubectl("delete", "vmi", "always", "--wait=false");
     await guests.kubectl("delete", "pod", "-l", "guest=rerun", "--wait=false");
     await runningAgain(guests, "always", uids[0] ?? "");
-    await expect.poll(() => runningGuests(namespace.name), patience).not.toContain("rerun");
+    await expect.poll(() => guests.objects("vmi"), patience).toEqual(["vmi/always"]);
+
+    // A VM with the strategy Always loses its Pod.
+    const [uid] = await Promise.all([
+      uidOf(guests, "always"),
+      guests.kubectl("delete", "pod", "-l", "guest=always", "--wait=false"),
+    ]);
+    await runningAgain(guests, "always", uid);
+    // If a VMI were to follow, the controller would say so: the status would be Starting.
+    expect(await statusOf(guests, "rerun")).toBe("Stopped");
+    expect(await guests.objects("vmi")).toEqual(["vmi/always"]);
+    expect(runningGuests(namespace.name)).toEqual(["always"]);
     await nothingIsLeft(cluster, guests, before);
   });
   expect(copies.most).toBe(1);
