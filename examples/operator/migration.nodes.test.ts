@@ -11,6 +11,7 @@ import { MovingVm, movingConfiguration } from "./testing/moving-vm.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 import { connectionsTo, qemusOfGuest } from "./testing/qemu-of-guest.ts";
 import { RenewedVm, type StartedVm } from "./testing/renewed-vm.ts";
+import { runVirtkit } from "./testing/run-virtkit.ts";
 
 const cluster = attachCluster();
 const installation = {
@@ -113,10 +114,22 @@ async function whatHappened(namespace = demo.vm?.namespace ?? "default"): Promis
 
 testDemo("a guest moves to the other node and back, and keeps counting", async (vm) => {
   let before = await seeGuest(vm);
-  for (const name of ["there", "back"]) {
+  const byObject = async (): Promise<void> => {
+    await vm.migrate("there");
+    expect(await vm.migrated("there")).toBe("Succeeded");
+  };
+  const byCommand = async (): Promise<void> => {
+    // Its node reports the rate every five seconds.
+    await using _slow = await slowCopies(vm.namespace, "6Mi");
+    const { code, err } = await runVirtkit(cluster, vm.namespace, "migrate", "demo", "--watch");
+    expect([code, err]).toEqual([
+      0,
+      expect.stringMatching(/moving the guest, \S+ to \S+, [\d.]+ MB\/s, [\d.]+ MB left/),
+    ]);
+  };
+  for (const move of [byObject, byCommand]) {
     const from = await vm.nodeName();
-    await vm.migrate(name);
-    expect(await vm.migrated(name)).toBe("Succeeded");
+    await move();
     expect(await vm.nodeName()).not.toBe(from);
     before = await keepsCounting(vm, before);
     await expect.poll(() => vm.copies()).toEqual([await vm.nodeName()]);

@@ -1,11 +1,19 @@
 import { until } from "@virtkit/api/clock";
+import type { Cluster } from "@virtkit/lab/cluster";
 import { changeOf, type SeenGuest, seeGuest } from "./guest-damaged.ts";
 import type { GuestWatch } from "./guest-watch.ts";
 import { breakPart, type MigrationFault } from "./migration-fault.ts";
-import { type FaultPhase, holdAt, isReached, type MovingScene } from "./migration-hold.ts";
+import {
+  type FaultPhase,
+  faultPhases,
+  holdAt,
+  isReached,
+  type MovingScene,
+} from "./migration-hold.ts";
 import type { MovingVm } from "./moving-vm.ts";
 import { isWhole } from "./node-components.ts";
 import { qemusOfGuest } from "./qemu-of-guest.ts";
+import { runVirtkit } from "./run-virtkit.ts";
 
 /** Where the guest is once everything has settled. `cold`: its memory was lost, and it was restarted. */
 export type MigrationFaultOutcome = "stays" | "moves" | "cold";
@@ -73,6 +81,10 @@ export async function runMigrationFault(
   const outcome = await whereItIs(scene, before, after);
   step("the outcomes match");
   assertEnd(await endOf(vm, name), outcome, phase);
+  if (outcome === "stays") {
+    step("virtkit why names the phase, the side and the reason");
+    await assertTold(cluster, vm, name);
+  }
   step("the migration is deleted");
   const remove = ["delete", "vmim", name, "-n", vm.namespace, "--ignore-not-found"];
   await cluster.kubectl([...remove, "--timeout=60s"], { timeout: 70_000 });
@@ -161,6 +173,19 @@ function assertEnd(end: MigrationEnd, outcome: MigrationFaultOutcome, phase: Fau
       phase === "Succeeded" ? end === "Succeeded" || end === "gone" : end === "gone" || hasReason,
   };
   if (!fits[outcome]) throw new Error(`the guest ${outcome}, and the migration says "${said}"`);
+}
+
+/** What a person reads about a migration that failed. */
+async function assertTold(cluster: Cluster, vm: MovingVm, name: string): Promise<void> {
+  const phases = faultPhases.join("|");
+  const told = new RegExp(
+    `its last migration, ${name}: it did not move from \\S+ to \\S+: ` +
+      `the (control plane|source|target) gave up in phase (${phases}): \\S`,
+  );
+  const { code, out, err } = await runVirtkit(cluster, vm.namespace, "why", vm.name);
+  if (code !== 0 || !told.test(out)) {
+    throw new Error(`virtkit why: expected ${told}, found exit code ${code}: ${out}${err}`);
+  }
 }
 
 async function whereItIs(
