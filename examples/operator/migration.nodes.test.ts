@@ -7,7 +7,7 @@ import { nothingIsLeft } from "./testing/expectations.ts";
 import { keepsCounting, seeGuest } from "./testing/guest-damaged.ts";
 import { guestsIn } from "./testing/guests.ts";
 import { MigrationFaultLab, twoCases } from "./testing/migration-fault-lab.ts";
-import { MovingVm, movingConfiguration } from "./testing/moving-vm.ts";
+import { MovingVm, type MovingVmOptions, movingConfiguration } from "./testing/moving-vm.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 import { connectionsTo, qemusOfGuest } from "./testing/qemu-of-guest.ts";
 import { RenewedVm, type StartedVm } from "./testing/renewed-vm.ts";
@@ -35,14 +35,19 @@ function connect(): HttpClient {
 const client = connect();
 const demo = new RenewedVm(startDemo);
 const faults = new MigrationFaultLab(cluster);
+/** A VM whose guest cannot move. */
+let fixed: StartedVm;
 let before: string[];
 
-/** A guest that counts, in a namespace of its own. */
-async function startDemo(): Promise<StartedVm> {
+/** Starts a VM in a namespace of its own, and waits until it is as a test needs it. */
+async function startVm(
+  options: Omit<MovingVmOptions, "namespace">,
+  ready: (vm: MovingVm) => Promise<void>,
+): Promise<StartedVm> {
   const namespace = await createNamespace(cluster);
   const vm = new MovingVm(cluster, {
-    ...{ name: "demo", namespace: namespace.name },
-    evictionStrategy: "LiveMigrate",
+    ...{ namespace: namespace.name, evictionStrategy: "LiveMigrate" },
+    ...options,
   });
   const end = async (): Promise<void> => {
     await vm.remove();
@@ -51,8 +56,7 @@ async function startDemo(): Promise<StartedVm> {
   try {
     await vm.create();
     await vm.running();
-    await vm.counting();
-    await vm.nameImages();
+    await ready(vm);
     return { vm, [Symbol.asyncDispose]: end };
   } catch (error) {
     process.stderr.write(`${await whatHappened(namespace.name)}\n`);
@@ -61,10 +65,20 @@ async function startDemo(): Promise<StartedVm> {
   }
 }
 
+/** A guest that counts. */
+async function startDemo(): Promise<StartedVm> {
+  return await startVm({ name: "demo" }, async (vm) => {
+    await vm.counting();
+    await vm.nameImages();
+  });
+}
+
 beforeAll(async () => {
   for await (const line of install({ client, ...installation, patience: 90_000 })) void line;
   before = await nodeTraces(cluster);
-  await demo.use();
+  const startFixed = startVm({ name: "fixed", accessMode: "ReadWriteOnce" }, async () => {});
+  // Both boot at the same time.
+  [fixed] = await Promise.all([startFixed, demo.use()]);
 }, 240_000);
 
 afterAll(async () => {
@@ -111,6 +125,24 @@ async function whatHappened(namespace = demo.vm?.namespace ?? "default"): Promis
     await show("get", "events", "-n", namespace),
   ].join("\n");
 }
+
+test("a guest that must move but cannot is not evicted, and the reason is reported", async () => {
+  onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
+  await using running = fixed;
+  const { namespace } = running.vm;
+  const [name = ""] = await running.vm.launchers();
+  const evict = async (): Promise<unknown> =>
+    await cluster.request(`/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
+      method: "POST",
+      body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } },
+    });
+  const reason = "the claim of volume data is not shared; it must be ReadWriteMany";
+  // It runs for a moment before its node reports whether it can move.
+  await expect
+    .poll(evict)
+    .toMatchObject({ status: 429, body: { message: expect.stringContaining(reason) } });
+  expect(await running.vm.launchers()).toEqual([name]);
+}, 240_000);
 
 testDemo("a guest moves to the other node and back, and keeps counting", async (vm) => {
   let before = await seeGuest(vm);
@@ -225,33 +257,6 @@ testDemo("the request that virtctl sends to migrate a VM moves it", async (vm) =
   await keepsCounting(vm, before);
 });
 
-test("a guest that must move but cannot is not evicted, and the reason is reported", async () => {
-  onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
-  await using other = await createNamespace(cluster);
-  const fixed = new MovingVm(cluster, {
-    ...{ name: "fixed", namespace: other.name },
-    ...{ evictionStrategy: "LiveMigrate", accessMode: "ReadWriteOnce" },
-  });
-  await fixed.create();
-  try {
-    await fixed.running();
-    const [name = ""] = await fixed.launchers();
-    const evict = async (): Promise<unknown> =>
-      await cluster.request(`/api/v1/namespaces/${other.name}/pods/${name}/eviction`, {
-        method: "POST",
-        body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } },
-      });
-    const reason = "the claim of volume data is not shared; it must be ReadWriteMany";
-    // It runs for a moment before its node reports whether it can move.
-    await expect
-      .poll(evict)
-      .toMatchObject({ status: 429, body: { message: expect.stringContaining(reason) } });
-    expect(await fixed.launchers()).toEqual([name]);
-  } finally {
-    await fixed.remove();
-  }
-}, 240_000);
-
 /** Connections between the proxies of the migration that a VMI is in, by whether the proxies encrypt them. */
 async function streamsOf(moving: MovingVm): Promise<{ sealed: number; data: number }> {
   const { migrationState } = await moving.vmiStatus();
@@ -360,6 +365,8 @@ test("a guest on the Pod's bridge moves once its owner allows it, encrypted by Q
     await expect.poll(() => bridged.copies()).toEqual([await bridged.nodeName()]);
     const left = () => qemusOfGuest(other.name, "bridged").flatMap((each) => each.tlsFiles());
     await expect.poll(left).toEqual([]);
+    // It boots meanwhile.
+    faults.prepare();
     await setMigrationTls(true);
     try {
       expect(await lookUnderWay(bridged, "clear")).toEqual({ isEncrypted: false, files: [] });
