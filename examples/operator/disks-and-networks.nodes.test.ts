@@ -9,21 +9,23 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { nothingIsLeft, running, runningAgain } from "./testing/expectations.ts";
 import { askGuest, guestsIn, vmOf } from "./testing/guests.ts";
 import {
-  type InstalledOperator,
+  configure,
   installation,
-  installOperator,
   patience,
+  type SharedOperator,
+  sharedOperator,
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 import { sharedSecrets } from "./testing/tpm-identity.ts";
 
 const cluster = attachCluster();
-let operator: InstalledOperator;
+let operator: SharedOperator;
 let before: string[];
 
 beforeAll(async () => {
-  operator = await installOperator(cluster, { vmStateStorageClass: "local" });
+  operator = await sharedOperator(cluster);
+  await configure(cluster, { vmStateStorageClass: "local" });
   await cluster.apply({
     ...{ apiVersion: "storage.k8s.io/v1", kind: "StorageClass", metadata: { name: "local" } },
     provisioner: "kubernetes.io/no-provisioner",
@@ -33,8 +35,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await operator[Symbol.asyncDispose]();
+  await configure(cluster, { vmStateStorageClass: null });
   await cluster.kubectl(["delete", "storageclass", "local"]);
+  operator.close();
 });
 
 /** A volume on the disk of a node, as an administrator creates it. */

@@ -7,23 +7,23 @@ import { nothingIsLeft, running, runningAgain } from "./testing/expectations.ts"
 import { fieldAt } from "./testing/field-at.ts";
 import { type Guests, guestsIn, reach, vmOf } from "./testing/guests.ts";
 import {
-  type InstalledOperator,
-  installOperator,
   patience,
+  type SharedOperator,
+  sharedOperator,
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { killLeadingController, leadingController, signalled } from "./testing/node-components.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
-let operator: InstalledOperator;
+let operator: SharedOperator;
 let namespace: ClusterNamespace;
 let guests: Guests;
 let copies: WatchedCopies;
 let before: string[];
 
 beforeAll(async () => {
-  operator = await installOperator(cluster);
+  operator = await sharedOperator(cluster);
   before = await nodeTraces(cluster);
   namespace = await createNamespace(cluster);
   guests = guestsIn(cluster, namespace.name);
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await copies?.[Symbol.asyncDispose]();
   await namespace?.[Symbol.asyncDispose]();
-  await operator?.[Symbol.asyncDispose]();
+  operator?.close();
 });
 
 const controlPlane = "control-plane";

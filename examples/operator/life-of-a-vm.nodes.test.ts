@@ -4,23 +4,23 @@ import { runningGuests, watchCopies } from "./testing/copies.ts";
 import { nothingIsLeft, running, runningAgain } from "./testing/expectations.ts";
 import { askGuest, type Guests, guestsIn, vmOf } from "./testing/guests.ts";
 import {
-  type InstalledOperator,
-  installOperator,
   patience,
+  type SharedOperator,
+  sharedOperator,
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
-let operator: InstalledOperator;
+let operator: SharedOperator;
 let before: string[];
 
 beforeAll(async () => {
-  operator = await installOperator(cluster);
+  operator = await sharedOperator(cluster);
   before = await nodeTraces(cluster);
 });
 
-afterAll(async () => await operator[Symbol.asyncDispose]());
+afterAll(() => operator?.close());
 
 const uidOf = (guests: Guests, name: string): Promise<string> =>
   guests.field(`vmi/${name}`, ".metadata.uid");

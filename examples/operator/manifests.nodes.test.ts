@@ -6,22 +6,22 @@ import { runningGuests } from "./testing/copies.ts";
 import { nothingIsLeft, running } from "./testing/expectations.ts";
 import { type GuestKind, type Guests, guestsIn } from "./testing/guests.ts";
 import {
-  type InstalledOperator,
-  installOperator,
   patience,
+  type SharedOperator,
+  sharedOperator,
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
 const folder = fileURLToPath(new URL("../manifests/", import.meta.url));
-let operator: InstalledOperator;
+let operator: SharedOperator;
 
 beforeAll(async () => {
-  operator = await installOperator(cluster);
+  operator = await sharedOperator(cluster);
 });
 
-afterAll(async () => await operator?.[Symbol.asyncDispose]());
+afterAll(() => operator?.close());
 
 /** What happens to a manifest on nodes without KVM, huge pages, GPUs, CDI, Multus and a StorageClass. */
 interface Outcome {
