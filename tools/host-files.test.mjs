@@ -3,9 +3,10 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { alone, long } from "./host-files.mjs";
 import { LongestFirst } from "./longest-first.mjs";
+import { operatorFiles } from "./nodes/operator-files.mjs";
 import { root } from "./setup.mjs";
 
-test.each([...alone, ...long])("%s exists", (file) => {
+test.each([...alone, ...long, ...operatorFiles])("%s exists", (file) => {
   expect(existsSync(path.join(root, file))).toBe(true);
 });
 
@@ -37,4 +38,12 @@ test.each([
 ])("%s", async (_, durations, expected) => {
   const sorted = await sequencer(durations).sort([other, listed].map(specification));
   expect(sorted.map(({ moduleId }) => path.relative(root, moduleId))).toEqual(expected);
+});
+
+test("files that share an installation come last, in their order, whatever their durations", async () => {
+  const durations = Object.fromEntries(operatorFiles.map((file, index) => [file, 10 + index]));
+  const files = [...operatorFiles.toReversed(), other];
+  const sorted = await sequencer({ ...durations, [other]: 1 }).sort(files.map(specification));
+  const order = sorted.map(({ moduleId }) => path.relative(root, moduleId));
+  expect(order).toEqual([other, ...operatorFiles]);
 });

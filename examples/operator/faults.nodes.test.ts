@@ -4,25 +4,26 @@ import { attachCluster, type ClusterNamespace, createNamespace } from "@virtkit/
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runningGuests, type WatchedCopies, watchCopies } from "./testing/copies.ts";
 import { nothingIsLeft, running, runningAgain } from "./testing/expectations.ts";
+import { fieldAt } from "./testing/field-at.ts";
 import { type Guests, guestsIn, reach, vmOf } from "./testing/guests.ts";
 import {
-  type InstalledOperator,
-  installOperator,
   patience,
+  type SharedOperator,
+  sharedOperator,
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { killLeadingController, leadingController, signalled } from "./testing/node-components.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
-let operator: InstalledOperator;
+let operator: SharedOperator;
 let namespace: ClusterNamespace;
 let guests: Guests;
 let copies: WatchedCopies;
 let before: string[];
 
 beforeAll(async () => {
-  operator = await installOperator(cluster);
+  operator = await sharedOperator(cluster);
   before = await nodeTraces(cluster);
   namespace = await createNamespace(cluster);
   guests = guestsIn(cluster, namespace.name);
@@ -32,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await copies?.[Symbol.asyncDispose]();
   await namespace?.[Symbol.asyncDispose]();
-  await operator?.[Symbol.asyncDispose]();
+  operator?.close();
 });
 
 const controlPlane = "control-plane";
@@ -47,9 +48,6 @@ async function kill(component: string): Promise<void> {
     `${component} was killed`,
   ).toBeGreaterThan(0);
 }
-
-const field = async (path: string, ...object: readonly string[]): Promise<string> =>
-  await cluster.kubectl(["get", ...object, "-o", `jsonpath={${path}}`]);
 
 /** Ends the active replica: the other one takes over the lease. */
 async function killLeader(): Promise<void> {
@@ -66,10 +64,11 @@ async function restartApiServer(address: string): Promise<void> {
 }
 
 async function restartOnNodes(...programs: readonly string[]): Promise<void> {
-  for (const node of cluster.nodes) {
+  const restart = async (node: string): Promise<void> => {
     for (const program of programs) await cluster.stopProgram(node, program);
     for (const program of programs) await cluster.startProgram(node, program);
-  }
+  };
+  await Promise.all(cluster.nodes.map(restart));
 }
 
 /** A short-lived VM; its guest is ended without being asked to shut down. */
@@ -108,7 +107,7 @@ test.each(Object.entries(faults))(
       await strike(steady);
       await guestRuns(number + 1);
       await expect
-        .poll(() => guests.kubectl("get", "vm,vmi,pod", "-o", "name"), patience)
+        .poll(async () => (await guests.objects("vm", "vmi", "pod")).join(" "), patience)
         .not.toContain(`load-${number}`);
       expect(await reach(steady)).toBe(boot);
       expect(runningGuests(namespace.name)).toEqual([`load-${number + 1}`, "steady"]);
@@ -130,7 +129,8 @@ async function grantOf(name: string): Promise<ReadGrant> {
 /** Cuts the power of a node, and waits until Kubernetes notices. */
 async function loseNode(node: string): Promise<void> {
   await cluster.killNode(node);
-  const taints = (): Promise<string> => field(".spec.taints[*].key", "node", node);
+  const taints = async (): Promise<string> =>
+    fieldAt((await cluster.request(`/api/v1/nodes/${node}`)).body, ".spec.taints[*].key");
   await expect.poll(taints, patience).toContain("node.kubernetes.io/unreachable");
 }
 

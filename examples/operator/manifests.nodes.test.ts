@@ -4,31 +4,31 @@ import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runningGuests } from "./testing/copies.ts";
 import { nothingIsLeft, running } from "./testing/expectations.ts";
-import { type Guests, guestsIn } from "./testing/guests.ts";
+import { type GuestKind, type Guests, guestsIn } from "./testing/guests.ts";
 import {
-  type InstalledOperator,
-  installOperator,
   patience,
+  type SharedOperator,
+  sharedOperator,
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
 const folder = fileURLToPath(new URL("../manifests/", import.meta.url));
-let operator: InstalledOperator;
+let operator: SharedOperator;
 
 beforeAll(async () => {
-  operator = await installOperator(cluster);
+  operator = await sharedOperator(cluster);
 });
 
-afterAll(async () => await operator?.[Symbol.asyncDispose]());
+afterAll(() => operator?.close());
 
 /** What happens to a manifest on nodes without KVM, huge pages, GPUs, CDI, Multus and a StorageClass. */
 interface Outcome {
   /** The VMs or VMIs whose guests run. */
   readonly runs?: readonly string[];
   /** The object that says why its guest does not run, and the text of one of its conditions. */
-  readonly says?: readonly [object: string, words: RegExp];
+  readonly says?: readonly [object: `${GuestKind}/${string}`, words: RegExp];
   /** The VM that must be started, because its manifest leaves it off. */
   readonly start?: string;
 }
@@ -65,7 +65,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 };
 
 /** What the conditions of a VM or VMI say. */
-async function conditionsOf(guests: Guests, object: string): Promise<string> {
+async function conditionsOf(guests: Guests, object: `${GuestKind}/${string}`): Promise<string> {
   return await guests.field(object, ".status.conditions[*].message");
 }
 

@@ -4,7 +4,7 @@ import { attachCluster, type Cluster } from "@virtkit/lab/cluster";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type InstalledOperator, installOperator } from "./testing/installed-operator.ts";
 import { isPossible, migrationFaults } from "./testing/migration-fault.ts";
-import { MigrationFaultLab } from "./testing/migration-fault-lab.ts";
+import { MigrationFaultLab, twoCases } from "./testing/migration-fault-lab.ts";
 import { migrationFaultTable } from "./testing/migration-fault-table.ts";
 import { faultPhases } from "./testing/migration-hold.ts";
 import { movingConfiguration } from "./testing/moving-vm.ts";
@@ -65,5 +65,5 @@ test.skipIf(cases.length === 0).each(cases)(
     process.stdout.write(`${fault} at ${phase}: ${outcomes.get(key)} (${seconds} s)\n`);
     expect(["stays", "moves", "cold"]).toContain(outcomes.get(key));
   },
-  600_000,
+  twoCases,
 );

@@ -11,23 +11,21 @@ import { nothingIsLeft } from "./testing/expectations.ts";
 import { GuestStream, shownCertificate } from "./testing/guest-stream.ts";
 import { guestsIn, reach } from "./testing/guests.ts";
 import {
-  type InstalledOperator,
   installation,
-  installOperator,
   patience,
+  type SharedOperator,
+  sharedOperator,
   tellingWhy,
 } from "./testing/installed-operator.ts";
 import { allTraces, kindsOfGuests, kindsSince, nodeTraces } from "./testing/node-traces.ts";
 
 const cluster = attachCluster();
-let operator: InstalledOperator;
-/** What was on the nodes before the installation, and after it. */
-let clean: string[];
+let operator: SharedOperator;
+/** What was on the nodes after the installation. */
 let before: string[];
 
 beforeAll(async () => {
-  clean = await nodeTraces(cluster);
-  operator = await installOperator(cluster);
+  operator = await sharedOperator(cluster);
   before = await nodeTraces(cluster);
 });
 
@@ -376,7 +374,7 @@ test("removing the installation leaves none of its objects, and nothing of it on
       cluster.kubectl(["get", "-f", "-", "--ignore-not-found", "-o", "name"], { input });
     await expect.poll(left, patience).toBe("");
     const added = async (): Promise<string[]> =>
-      (await nodeTraces(cluster)).filter((trace) => !clean.includes(trace));
+      (await nodeTraces(cluster)).filter((trace) => !operator.clean.includes(trace));
     await expect.poll(added, patience).toEqual([]);
   });
 });

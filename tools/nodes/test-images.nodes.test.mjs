@@ -7,10 +7,10 @@ import { packTestImages } from "./test-images.mjs";
 test("the launcher's image is under 250 MB, and packing it again gives the same bytes", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "virtkit-images-"));
   try {
-    const [first] = await packTestImages(folder);
-    expect(first.bytes).toBeLessThan(250e6);
     const [again] = await packTestImages(folder);
-    expect(again.digest).toBe(first.digest);
+    expect(again.bytes).toBeLessThan(250e6);
+    // The first time was for the nodes of this run.
+    expect(again.digest).toBe(process.env["VIRTKIT_LAUNCHER_DIGEST"]);
   } finally {
     rmSync(folder, { recursive: true });
   }

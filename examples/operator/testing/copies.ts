@@ -26,6 +26,12 @@ export function runningGuests(namespace: string): readonly string[] {
   return found.sort();
 }
 
+/**
+ * Milliseconds between two looks at all processes of the host. A second copy of these guests would run for seconds: it
+ * takes as long to boot.
+ */
+const interval = 250;
+
 /** Counts the copies of each guest of a namespace until it is disposed of. */
 export function watchCopies(namespace: string): WatchedCopies {
   const stop = new AbortController();
@@ -37,7 +43,7 @@ export function watchCopies(namespace: string): WatchedCopies {
         seen.most = Math.max(seen.most, names.filter((each) => each === name).length);
       }
       seen.looks++;
-      await sleep(100);
+      await sleep(interval);
     }
   };
   const watching = watch();

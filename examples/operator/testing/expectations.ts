@@ -31,8 +31,7 @@ export async function nothingIsLeft(
   before: readonly string[],
 ): Promise<void> {
   await guests.kubectl("delete", "vm", "--all", "--wait=false");
-  const objects = (): Promise<string> => guests.kubectl("get", "vm,vmi,pod", "-o", "name");
-  await expect.poll(objects, patience).toBe("");
+  await expect.poll(() => guests.objects("vm", "vmi", "pod"), patience).toEqual([]);
   const added = async (): Promise<string[]> =>
     (await nodeTraces(cluster)).filter((trace) => !before.includes(trace));
   await expect.poll(added, patience).toEqual([]);

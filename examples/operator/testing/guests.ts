@@ -1,4 +1,5 @@
 import { type Cluster, testImages } from "@virtkit/lab/cluster";
+import { fieldAt } from "./field-at.ts";
 
 /** What a test specifies about a VM besides its name; the parts are added to those that every VM of the tests has. */
 export interface GuestOptions {
@@ -85,11 +86,24 @@ export async function askGuest(address: string, command: string): Promise<string
   return await reach(address, `/cgi-bin/run?${encodeURIComponent(command)}`);
 }
 
-/** The VMs of one namespace, through `kubectl`. */
+const own = "/apis/kubevirt.io/v1";
+const kinds = {
+  vm: { api: own, plural: "virtualmachines" },
+  vmi: { api: own, plural: "virtualmachineinstances" },
+  vmirs: { api: own, plural: "virtualmachineinstancereplicasets" },
+  pod: { api: "/api/v1", plural: "pods" },
+} as const;
+
+/** A kind of object, by its short name. */
+export type GuestKind = keyof typeof kinds;
+
+/** The VMs of one namespace. Whatever tests wait for is read without `kubectl`; see {@link fieldAt}. */
 export interface Guests {
   apply(...objects: readonly object[]): Promise<void>;
-  /** One field of an object, found by `jsonpath`; empty if there is no such object. */
-  field(object: string, path: string): Promise<string>;
+  /** One field of an object; empty if there is no such object. */
+  field(object: `${GuestKind}/${string}`, path: string): Promise<string>;
+  /** All objects of these kinds, as `KIND/NAME`. */
+  objects(...kinds: readonly GuestKind[]): Promise<readonly string[]>;
   /** Calls a verb of a VM or VMI in the aggregated API, as `virtctl` does. Returns the status code. */
   verb(object: string, verb: string, body?: object): Promise<number>;
   kubectl(...args: readonly string[]): Promise<string>;
@@ -105,8 +119,23 @@ export function guestsIn(cluster: Cluster, namespace: string): Guests {
       const list = { apiVersion: "v1", kind: "List", items: objects };
       await cluster.kubectl(["apply", "-n", namespace, "-f", "-"], { input: JSON.stringify(list) });
     },
-    field: async (object, path) =>
-      await kubectl("get", object, "--ignore-not-found", "-o", `jsonpath={${path}}`),
+    async field(object, path) {
+      const [kind, name] = object.split("/") as [GuestKind, string];
+      const { status, body } = await cluster.request(`${pathOf(kind, namespace)}/${name}`);
+      if (status !== 200 && status !== 404) {
+        throw new Error(`${object}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
+      }
+      return status === 200 ? fieldAt(body, path) : "";
+    },
+    async objects(...listed) {
+      const found = listed.map(async (kind) => {
+        const { status, body } = await cluster.request(pathOf(kind, namespace));
+        const { items } = body as { readonly items?: readonly Named[] };
+        if (status !== 200 || !items) throw new Error(`${kind}: the list failed with ${status}`);
+        return items.map(({ metadata }) => `${kind}/${metadata.name}`);
+      });
+      return (await Promise.all(found)).flat();
+    },
     async verb(object, verb, body = {}) {
       const [kind = "", name = ""] = object.split("/");
       const plural = kind === "vm" ? "virtualmachines" : "virtualmachineinstances";
@@ -114,4 +143,13 @@ export function guestsIn(cluster: Cluster, namespace: string): Guests {
       return (await cluster.request(path, { method: "PUT", body })).status;
     },
   };
+}
+
+interface Named {
+  readonly metadata: { readonly name: string };
+}
+
+function pathOf(kind: GuestKind, namespace: string): string {
+  const { api, plural } = kinds[kind];
+  return `${api}/namespaces/${namespace}/${plural}`;
 }

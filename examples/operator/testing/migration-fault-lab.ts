@@ -1,12 +1,13 @@
-import { type Cluster, type ClusterNamespace, createNamespace } from "@virtkit/lab/cluster";
-import { GuestDamaged } from "./guest-damaged.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Cluster, createNamespace } from "@virtkit/lab/cluster";
+import { changeOf, onceMoreIfDamaged } from "./guest-damaged.ts";
 import { guestFacts } from "./guest-facts.ts";
 import { GuestWatch } from "./guest-watch.ts";
 import type { MigrationFault } from "./migration-fault.ts";
 import {
   type MigrationFaultOutcome,
+  type MigrationFaultResult,
   runMigrationFault,
-  type Step,
 } from "./migration-fault-case.ts";
 import { type FaultPhase, installHolds } from "./migration-hold.ts";
 import { MovingVm } from "./moving-vm.ts";
@@ -14,8 +15,14 @@ import { MovingVm } from "./moving-vm.ts";
 /** Seconds for one case, which takes half a minute on an idle host. */
 const limit = 240;
 
-/** How many guests a case may damage before it fails. */
-const mostDamaged = 2;
+/** Seconds for a case that is late to repair what it has broken, so that it does not disturb the next one. */
+const lastWords = 100;
+
+/**
+ * Milliseconds for {@link MigrationFaultLab.run}: two cases, with a new guest and a report for each. A guard against
+ * hanging; a case that hangs says itself what it waited for.
+ */
+export const twoCases = 900_000;
 
 /** A VM whose guest counts and is watched. */
 interface FaultGuest extends AsyncDisposable {
@@ -29,50 +36,67 @@ interface FaultGuest extends AsyncDisposable {
  */
 export class MigrationFaultLab implements AsyncDisposable {
   readonly #cluster: Cluster;
-  #guest: FaultGuest | undefined;
+  #guest: Promise<FaultGuest> | undefined;
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster;
   }
 
-  /**
-   * Runs one case, with another guest if QEMU has damaged the first one. It ends within a few minutes; if it hangs, the
-   * error says what it waited for.
-   */
-  async run(fault: MigrationFault, phase: FaultPhase): Promise<MigrationFaultOutcome> {
-    for (let damaged = 1; ; damaged++) {
-      try {
-        return await this.#try(fault, phase);
-      } catch (error) {
-        const isDamaged = error instanceof Error && error.cause instanceof GuestDamaged;
-        if (!isDamaged || damaged === mostDamaged) throw error;
-        process.stderr.write(`once more, because the guest was damaged: ${error.message}\n`);
-      }
-    }
+  /** Starts the guest of the first case, while something else happens. If that fails, the case does. */
+  prepare(): void {
+    this.#guest ??= startGuest(this.#cluster);
+    this.#guest.catch(() => undefined);
   }
 
-  async #try(fault: MigrationFault, phase: FaultPhase): Promise<MigrationFaultOutcome> {
-    const guest = this.#guest ?? (await startGuest(this.#cluster));
+  /**
+   * Runs one case, with another guest if QEMU has damaged the first one. Fails if its outcome is not the expected one. It ends
+   * within a few minutes; if it hangs, the error says what it waited for.
+   */
+  async run(
+    fault: MigrationFault,
+    phase: FaultPhase,
+    expected?: MigrationFaultOutcome,
+  ): Promise<MigrationFaultOutcome> {
+    return await onceMoreIfDamaged(() => this.#try(fault, phase, expected));
+  }
+
+  async #try(
+    fault: MigrationFault,
+    phase: FaultPhase,
+    expected: MigrationFaultOutcome | undefined,
+  ): Promise<MigrationFaultOutcome> {
+    const starting = this.#guest ?? startGuest(this.#cluster);
     this.#guest = undefined;
+    const guest = await starting;
     let doing = "begins";
-    const step: Step = (what) => {
+    const stop = new AbortController();
+    const timer = setTimeout(
+      () => stop.abort(new Error(`it did not end within ${limit} s`)),
+      limit * 1_000,
+    );
+    const late = new Promise<never>((_, reject) => {
+      stop.signal.addEventListener("abort", () => reject(stop.signal.reason), { once: true });
+    });
+    const step = (what: string): void => {
+      stop.signal.throwIfAborted();
       doing = what;
     };
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new Error(`it did not end within ${limit} s`)),
-        limit * 1_000,
-      );
-    });
+    const running = this.#case(guest, fault, phase, step, stop.signal);
     try {
-      const outcome = await Promise.race([this.#case(guest, fault, phase, step), late]);
-      this.#guest = guest;
+      const { outcome, before, after } = await Promise.race([running, late]);
+      if (expected !== undefined && outcome !== expected) {
+        throw new Error(`expected "${expected}", found "${outcome}": ${changeOf(before, after)}`);
+      }
+      this.#guest = Promise.resolve(guest);
       return outcome;
     } catch (cause) {
       const why = cause instanceof Error ? `${cause.message} ${cause.cause ?? ""}` : String(cause);
       const message = `${fault} at ${phase}: ${why}; its last step was "${doing}"`;
-      throw new Error(`${message}\n${await describe(this.#cluster, guest.vm)}`, { cause });
+      const facts = await describe(this.#cluster, guest.vm);
+      // What it says after it was stopped is not the reason.
+      const ended = running.catch(() => undefined);
+      await Promise.race([ended, sleep(lastWords * 1_000, undefined, { ref: false })]);
+      throw new Error(`${message}\n${facts}`, { cause });
     } finally {
       clearTimeout(timer);
       if (!this.#guest) await guest[Symbol.asyncDispose]();
@@ -83,17 +107,21 @@ export class MigrationFaultLab implements AsyncDisposable {
     { vm, watch }: FaultGuest,
     fault: MigrationFault,
     phase: FaultPhase,
-    step: Step,
-  ): Promise<MigrationFaultOutcome> {
+    step: (what: string) => void,
+    signal: AbortSignal,
+  ): Promise<MigrationFaultResult> {
     const cluster = this.#cluster;
     const source = await vm.nodeName();
     const target = cluster.nodes.find((node) => node !== source) ?? "";
-    return await runMigrationFault({ cluster, vm, source, target, watch, step }, fault, phase);
+    const scene = { cluster, vm, source, target, watch, step, signal };
+    return await runMigrationFault(scene, fault, phase);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#guest?.[Symbol.asyncDispose]();
+    const guest = this.#guest;
     this.#guest = undefined;
+    // A guest that did not start has been removed, and the case that needed it has failed.
+    await (await guest?.catch(() => undefined))?.[Symbol.asyncDispose]();
   }
 }
 
@@ -103,24 +131,23 @@ async function startGuest(cluster: Cluster): Promise<FaultGuest> {
   const vm = new MovingVm(cluster, {
     ...{ name: "counter", namespace: namespace.name, sharesAll: true },
   });
-  await vm.create();
-  await vm.running();
+  const end = async (watch?: GuestWatch): Promise<void> => {
+    await watch?.[Symbol.asyncDispose]();
+    await holds[Symbol.asyncDispose]();
+    // Leftovers of a case that failed may not end; the next guest has another namespace.
+    await vm.remove().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
+    await namespace[Symbol.asyncDispose]();
+  };
+  try {
+    await vm.create();
+    await vm.running();
+  } catch (cause) {
+    const facts = await describe(cluster, vm);
+    await end();
+    throw new Error(`the guest to break does not start\n${facts}`, { cause });
+  }
   const watch = new GuestWatch(cluster, vm);
-  return { vm, watch, [Symbol.asyncDispose]: () => end({ vm, watch, namespace, holds }) };
-}
-
-async function end(parts: {
-  readonly vm: MovingVm;
-  readonly watch: GuestWatch;
-  readonly namespace: ClusterNamespace;
-  readonly holds: AsyncDisposable;
-}): Promise<void> {
-  const { vm, watch, namespace, holds } = parts;
-  await watch[Symbol.asyncDispose]();
-  await holds[Symbol.asyncDispose]();
-  // Leftovers of a case that failed may not end; the next guest has another namespace.
-  await vm.remove().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
-  await namespace[Symbol.asyncDispose]();
+  return { vm, watch, [Symbol.asyncDispose]: () => end(watch) };
 }
 
 /** For people who look for the cause of a failure. */

@@ -25,7 +25,7 @@ The faults:
 - *launcher*: the first process of the Pod is killed, and with it everything in the Pod, including QEMU. Before \`Scheduled\`,
   no launcher waits at the target. In \`Succeeded\`, the source's launcher may already have ended by itself.
 - *cut from API*: the node and the API server cannot reach each other until Kubernetes notices that the node is gone.
-- *source cut from target*: the nodes and their Pods cannot reach each other for ten seconds.
+- *source cut from target*: the nodes and their Pods cannot reach each other for five seconds.
 - *source node lost*: a power cut. The node starts again once Kubernetes notices that it is gone.
 
 A phase that is over in a moment is held. The write that would leave it is refused (\`Pending\`: the target's Pod;
@@ -42,7 +42,7 @@ const foot = `
 Until memory is copied, only the source has any part of the guest, so the guest is lost only with its own launcher or node. A
 node agent runs the proxies of its side. If it is killed while memory is copied, the streams end, and the guest stays. A node
 that cannot reach the API server completes the handover all the same: the release goes from launcher to launcher, and the API
-server learns of it later. Two nodes that cannot reach each other for ten seconds continue where they were. No launcher waits
+server learns of it later. Two nodes that cannot reach each other for five seconds continue where they were. No launcher waits
 for a decision of a controller.
 
 QEMU before 9.0 can lose writes of an emulated guest while it copies its memory (QEMU's commit 03bfc2188f06 fixes it; guests

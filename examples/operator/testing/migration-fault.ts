@@ -20,8 +20,8 @@ export const migrationFaults = [
 /** One of {@link migrationFaults}. */
 export type MigrationFault = (typeof migrationFaults)[number];
 
-/** For how many milliseconds two nodes cannot reach each other. */
-const silence = 10_000;
+/** For how many milliseconds two nodes cannot reach each other: half as long as the source waits for the target's answer. */
+const silence = 5_000;
 
 /** Whether a fault is possible in that phase: before `Scheduled`, no launcher waits for the guest. */
 export function isPossible(fault: MigrationFault, phase: FaultPhase): boolean {
@@ -61,12 +61,15 @@ export async function breakPart(
         await cluster.healNode(node);
       };
     }
-    case "source cut from target":
+    case "source cut from target": {
       await cluster.cutNode(source, "peers");
+      // What happens meanwhile, and may take long on a busy host, is part of it.
+      const over = sleep(silence);
       return async () => {
-        await sleep(silence);
+        await over;
         await cluster.healNode(source);
       };
+    }
     case "source node lost":
       await cluster.killNode(source);
       return async () => {

@@ -1,3 +1,4 @@
+import { until } from "@virtkit/api/clock";
 import type { Cluster } from "@virtkit/lab/cluster";
 import type { MovingVm } from "./moving-vm.ts";
 import { signalComponent } from "./node-components.ts";
@@ -26,7 +27,7 @@ export interface MovingScene {
   readonly target: string;
 }
 
-/** Keeps a migration in its phase until it is released. */
+/** Lets a migration continue that was kept in its phase. May be called again. */
 export type LetGo = () => Promise<void>;
 
 /** On a VMI: the phase that its migration does not leave. On a namespace: that no Pod is created. */
@@ -117,7 +118,8 @@ async function unmark({ cluster, vm }: MovingScene): Promise<void> {
   });
 }
 
-async function copySlowly({ cluster, vm, source }: MovingScene): Promise<LetGo> {
+async function copySlowly(scene: MovingScene): Promise<LetGo> {
+  const { cluster, vm } = scene;
   const name = `slow-${vm.namespace}`;
   await cluster.apply({
     ...{ apiVersion: "migrations.kubevirt.io/v1alpha1", kind: "MigrationPolicy" },
@@ -129,10 +131,28 @@ async function copySlowly({ cluster, vm, source }: MovingScene): Promise<LetGo> 
   });
   return async () => {
     await cluster.kubectl(["delete", "migrationpolicy", name, "--ignore-not-found"]);
-    const qemu = qemusOfGuest(vm.namespace, vm.name).find((each) => each.node === source);
-    // A guest that has ended meanwhile, or whose libvirt has, copies nothing.
-    await qemu?.copyFast().catch(() => undefined);
+    await copyFast(scene);
   };
+}
+
+/** Milliseconds for a libvirt that answers late. Whatever ends with its launcher is gone in a fraction of that. */
+const patience = { interval: 200, timeout: 60_000 };
+
+/** Removes the limit of the copy, unless its QEMU has ended or copies nothing. */
+async function copyFast({ vm, source }: MovingScene): Promise<void> {
+  let why: unknown;
+  const isFast = async (): Promise<boolean> => {
+    const qemu = qemusOfGuest(vm.namespace, vm.name).find(({ node }) => node === source);
+    try {
+      return (await qemu?.copyFast()) ?? true;
+    } catch (error) {
+      why = error;
+      return false;
+    }
+  };
+  if (await until(isFast, patience)) return;
+  const what = `the guest on ${source} still copies slowly after ${patience.timeout / 1000} s`;
+  throw new Error(what, { cause: why });
 }
 
 /**

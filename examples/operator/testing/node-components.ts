@@ -1,4 +1,5 @@
 import type { Cluster } from "@virtkit/lab/cluster";
+import { fieldAt } from "./field-at.ts";
 
 /** Sends a signal to a component on a node. Returns how many processes got it. */
 export async function signalled(
@@ -28,15 +29,13 @@ export async function signalComponent(
   if (count === 0 && signal !== "CONT") throw new Error(`${node} has no ${component}`);
 }
 
-const field = async (cluster: Cluster, path: string, ...object: readonly string[]) =>
-  await cluster.kubectl(["get", ...object, "-o", `jsonpath={${path}}`]);
+const field = async (cluster: Cluster, object: string, path: string): Promise<string> =>
+  fieldAt((await cluster.request(object)).body, path);
 
 /** The active replica of the controllers, according to the lease. */
 export async function leadingController(cluster: Cluster): Promise<string> {
-  return await field(
-    ...([cluster, ".spec.holderIdentity", "lease", "virt-controller"] as const),
-    ...["-n", "kubevirt"],
-  );
+  const lease = "/apis/coordination.k8s.io/v1/namespaces/kubevirt/leases/virt-controller";
+  return await field(cluster, lease, ".spec.holderIdentity");
 }
 
 /** Ends the active replica of the controllers, and returns its name. */
@@ -44,7 +43,7 @@ export async function killLeadingController(cluster: Cluster): Promise<string> {
   const held = await leadingController(cluster);
   // The holder's name is that of its Pod, with a suffix that differs for each process.
   const [pod = ""] = held.split("_");
-  const node = await field(cluster, ".spec.nodeName", "pod", pod, "-n", "kubevirt");
+  const node = await field(cluster, `/api/v1/namespaces/kubevirt/pods/${pod}`, ".spec.nodeName");
   await signalComponent(cluster, node, "virt-controller", "KILL");
   return held;
 }

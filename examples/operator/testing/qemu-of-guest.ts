@@ -10,10 +10,12 @@ export interface QemuOfGuest {
   readonly node: string;
   /** Nanoseconds that its vCPUs have run. */
   vcpuTime(): number;
+  /** Whether its vCPUs are not stopped, or its guest has panicked. */
+  isExecuting(): Promise<boolean>;
   /** Whether it sends its memory: all streams of the migration are open. */
   isCopying(): Promise<boolean>;
-  /** Removes the limit from a slow migration. */
-  copyFast(): Promise<void>;
+  /** Removes the limit from a slow migration. Returns whether it has none now, or copies nothing. */
+  copyFast(): Promise<boolean>;
   /** How it encrypts a migration; empty if it does not. A target's libvirt answers only once the migration is over. */
   migrationTls(): Promise<string>;
   /** Names of the files of a migration's certificate in its sandbox. */
@@ -30,6 +32,9 @@ export function qemusOfGuest(namespace: string, name: string): readonly QemuOfGu
   });
 }
 
+/** The states of a migration in which QEMU still sends something, or will. */
+const underWay: ReadonlySet<string> = new Set(["setup", "active", "pre-switchover", "device"]);
+
 function qemu(pid: string, domain: string): QemuOfGuest {
   const folder = `/proc/${pid}/root/run`;
   const monitor = async (command: object): Promise<Record<string, unknown>> => {
@@ -42,13 +47,21 @@ function qemu(pid: string, domain: string): QemuOfGuest {
     pid,
     node: /\/(node-\d+)\//.exec(read(`/proc/${pid}/cgroup`))?.[1] ?? "",
     vcpuTime: () => vcpuTime(pid),
+    async isExecuting() {
+      const { status } = await monitor({ execute: "query-status" });
+      return status === "running" || status === "guest-panicked";
+    },
     async isCopying() {
       const { status, ram } = await monitor({ execute: "query-migrate" });
       return status === "active" && Number(Object(ram).transferred) > 0;
     },
     async copyFast() {
+      const { status } = await monitor({ execute: "query-migrate" });
+      if (!underWay.has(String(status))) return true;
       const parameters = { "max-bandwidth": 1 << 30 };
       await monitor({ execute: "migrate-set-parameters", arguments: parameters });
+      const now = await monitor({ execute: "query-migrate-parameters" });
+      return now["max-bandwidth"] === parameters["max-bandwidth"];
     },
     tlsFiles: () => readdirSync(`${folder}/kubevirt-private/migration-tls`).sort(),
     async migrationTls() {
