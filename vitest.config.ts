@@ -58,7 +58,11 @@ const tiers = [
   },
   {
     name: "faults",
-    include: ["packages/*/src/**/*.faults.test.ts", "examples/*/**/*.faults.test.ts"],
+    include: [
+      "packages/*/src/**/*.faults.test.ts",
+      "examples/*/**/*.faults.test.ts",
+      "tools/**/*.faults.test.mjs",
+    ],
     fileParallelism: false,
     // A guard against hanging, beyond those of the cases themselves, which say what they waited for.
     testTimeout: 420_000,

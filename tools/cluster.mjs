@@ -7,10 +7,11 @@
  * this many times, and prints how long each took and whether anything was left.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { clusterLeftovers } from "./cluster-leftovers.mjs";
 import { loadLab, packTestImages } from "./nodes/test-images.mjs";
 import { setUpTier, setUpWorkspace } from "./setup.mjs";
 
@@ -52,32 +53,10 @@ async function openShell(nodes) {
   }
 }
 
-/** What a cluster may leave on this host: mounts, links, rules, cgroups and files. */
-function leftovers() {
-  const { HOME = "/root", XDG_CACHE_HOME = path.join(HOME, ".cache") } = process.env;
-  const clusters = path.join(XDG_CACHE_HOME, "virtkit/clusters");
-  const cgroups = readdirSync("/sys/fs/cgroup").flatMap((name) => {
-    try {
-      return readdirSync(`/sys/fs/cgroup/${name}`).filter((each) => each.startsWith("virtkit-lab"));
-    } catch {
-      // A file, not a hierarchy.
-      return [];
-    }
-  });
-  return [
-    ...readdirSync(clusters).map((name) => `directory ${name}`),
-    ...readdirSync("/sys/class/net").filter((name) => /^vk\d/.test(name)),
-    ...cgroups.map((name) => `cgroup ${name}`),
-    ...readFileSync("/proc/self/mounts", "utf8")
-      .split("\n")
-      .filter((line) => line.includes(clusters)),
-  ];
-}
-
 /** @param {number} cycles @param {number} nodes */
 async function runCycles(cycles, nodes) {
   const { startCluster } = await loadLab();
-  const before = leftovers();
+  const before = clusterLeftovers();
   const ups = [];
   const downs = [];
   for (let cycle = 1; cycle <= cycles; cycle++) {
@@ -88,7 +67,7 @@ async function runCycles(cycles, nodes) {
     const down = Date.now();
     ups.push(up - start);
     downs.push(down - up);
-    const left = leftovers().filter((each) => !before.includes(each));
+    const left = clusterLeftovers().filter((each) => !before.includes(each));
     const state = left.length === 0 ? "nothing left" : `left: ${left.join("; ")}`;
     say(`${cycle} of ${cycles}: up ${up - start} ms, down ${down - up} ms, ${state}`);
     if (left.length > 0)

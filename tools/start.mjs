@@ -10,7 +10,7 @@
  * nodes on this host, in which the platform is installed; with `--dev` its components run from this working tree, and restart when
  * a file is built. `npm start -- --cluster --once`: boots the VM of `examples/vms/web.yaml` there until it is ready, reaches it
  * over TCP, stops it, prints when each handoff happened, and exits 0, or 1 with the reason. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
- * becomes, stage by stage.
+ * becomes, stage by stage. The order of options does not matter.
  */
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -29,6 +29,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { keepAsking } from "./ask-guest.mjs";
 import { root, setUpLocalMode, setUpTier, setUpWorkspace, step } from "./setup.mjs";
+import { startOptions } from "./start-options.mjs";
 
 const virtkit = path.join(root, "packages/cli/bin/virtkit.js");
 const demo = path.join(root, "examples/vms/demo.yaml");
@@ -259,37 +260,24 @@ async function quietMigrate() {
   });
 }
 
-/** Parses the options after `--cluster`. @param {string[]} given */
-function clusterOptions(given) {
-  const unknown = given.find((each) => !["--once", "--dev"].includes(each));
-  if (unknown) throw new Error(`--cluster has no option ${unknown}; use --once or --dev`);
-  return { once: given.includes("--once"), dev: given.includes("--dev") };
-}
-
 async function main() {
-  const [option, file, ...rest] = process.argv.slice(2);
-  if (option !== undefined && !["--once", "--explain", "--cluster"].includes(option)) {
-    throw new Error(`${option} is not an option; use --once, --cluster, or --explain [FILE]`);
-  }
+  const options = startOptions(process.argv.slice(2));
   await setUpWorkspace();
-  if (option === "--cluster") {
+  if (options.mode === "explain") return explain(path.resolve(options.file ?? demo));
+  if (options.mode === "cluster") {
     const missing = await setUpTier("nodes");
     if (missing.length > 0) throw new Error(missing.join("; "));
     const { startInCluster } = await import("./start-cluster.mjs");
-    return await startInCluster({
-      folder: path.dirname(demo),
-      image,
-      ...clusterOptions([file ?? [], rest].flat()),
-    });
+    const { once, dev } = options;
+    return await startInCluster({ folder: path.dirname(demo), image, once, dev });
   }
-  if (option === "--explain") return explain(path.resolve(file ?? demo));
   const reasons = await setUpLocalMode();
   if (reasons.length > 0) {
     throw new Error(`${reasons.join("; ")}. This needs nothing: npm start -- --explain`);
   }
   const disk = await guest();
   await keepImage(disk);
-  return option === "--once" ? await once(disk) : await interactive(disk);
+  return options.once ? await once(disk) : await interactive(disk);
 }
 
 main().then(

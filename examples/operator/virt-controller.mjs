@@ -14,8 +14,8 @@ import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
 import {
   followConfiguration,
   installedProjects,
-  projectsChange,
   serveHealth,
+  untilProjectsChange,
   untilSignal,
 } from "@virtkit/operator";
 import { Registry } from "prom-client";
@@ -24,15 +24,17 @@ const { values: flags } = parseArgs({ options: { "launcher-image": { type: "stri
 const image = flags["launcher-image"];
 if (!image) throw new Error("--launcher-image is missing; pass the image of launcher Pods");
 
-const signal = untilSignal();
+const ending = untilSignal();
 const log = lineLog((line) => process.stdout.write(`${line}\n`));
 const registry = new Registry();
 const metrics = kubevirtClientMetrics(kubevirtQueueMetrics(prometheusMetrics(registry)));
 const client = inClusterClient({ metrics });
 const namespace = await inClusterNamespace();
+const installed = await installedProjects(client, { signal: ending });
+// Once CDI or Multus is installed, there are other objects to watch: everything ends, and the kubelet restarts this process.
+const signal = untilProjectsChange(client, installed, { signal: ending });
 const configuration = await followConfiguration({ client, namespace, signal, log });
 
-const installed = await installedProjects(client, { signal });
 const architecture = process.arch === "x64" ? "amd64" : process.arch;
 const controllers = createControllers({
   parts: [...standardParts, installationPart({ namespace, architecture })],
@@ -48,8 +50,5 @@ const health = await serveHealth(() => controllers.problems(), {
   metrics: () => registry.metrics(),
 });
 log.info("the controllers start");
-// Once CDI or Multus is installed, there are other objects to watch: the kubelet restarts this process.
-const change = new AbortController();
-void projectsChange(client, installed, { signal }).then(() => change.abort());
-await controllers.run({ signal: AbortSignal.any([signal, change.signal]) });
+await controllers.run({ signal });
 await health[Symbol.asyncDispose]();

@@ -10,12 +10,8 @@ import {
   readCapabilityFiles,
   startNodeDuties,
 } from "@virtkit/node-agent/duties";
-import { GuestMetrics, prometheusText } from "@virtkit/node-agent/metrics";
-import {
-  migrationAddress,
-  migrationCertificates,
-  migrationNetworkProblem,
-} from "@virtkit/node-agent/migration";
+import { GuestMetrics } from "@virtkit/node-agent/metrics";
+import { migrationAddress, migrationCertificates } from "@virtkit/node-agent/migration";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
 import * as service from "@virtkit/node-agent/service";
 import * as operator from "@virtkit/operator";
@@ -48,14 +44,8 @@ const duties = startNodeDuties({
   devicesReady: () => plugins.ready,
 });
 prepareNode({ config: config(), log });
-const checkMigrationNetwork = () => {
-  const problem = migrationNetworkProblem(config().migrations.network);
-  if (problem) log.warn({}, problem);
-};
-checkMigrationNetwork();
 configuration.subscribe((changed) => {
   prepareNode({ config: config(), log });
-  checkMigrationNetwork();
   void plugins.update(changed).then(() => duties.label());
 });
 
@@ -78,8 +68,7 @@ const guests = service.serveGuests({
 });
 operator.onRotationAsked(configuration, () => void guests.renew());
 const guestMetrics = new GuestMetrics({ log });
-const metrics = async () =>
-  prometheusText(await guestMetrics.collect(service.measuredGuests(agent)));
+const metrics = () => guestMetrics.text(service.measuredGuests(agent));
 const health = await operator.serveHealth(() => agent.problems(), { port: 8080, metrics });
 log.info({ node: nodeName }, "the node agent starts");
 await agent.run({ signal });

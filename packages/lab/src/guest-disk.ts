@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { guestDirectory, guestImage } from "./guest-image.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Quiet, so that the console is free for its user; QEMU ends the guest when its kernel panics. */
+/**
+ * Quiet, so that the console is free for its user. A kernel that panics reboots at once instead of hanging; whether that ends
+ * QEMU is up to the domain (`on_reboot`), and by default it does not.
+ */
 const bootConfiguration = `SERIAL 0 115200
 DEFAULT linux
 PROMPT 0

@@ -1,3 +1,3 @@
 module virtkit/launcher/helpers
 
-go 1.22
+go 1.19

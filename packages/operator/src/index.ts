@@ -5,6 +5,6 @@ export { resourceOf } from "./install/resource-of.ts";
 export { type UninstallOptions, uninstall } from "./install/uninstall.ts";
 export { type FoundProjects, installedProjects } from "./installed-projects.ts";
 export { isOperatorError, OperatorError, type OperatorErrorCode } from "./operator-error.ts";
-export { type ProjectsChangeOptions, projectsChange } from "./projects-change.ts";
 export { onRotationAsked, rotationAsked } from "./rotation-asked.ts";
+export { type UntilProjectsChangeOptions, untilProjectsChange } from "./until-projects-change.ts";
 export { untilSignal } from "./until-signal.ts";

@@ -25,8 +25,8 @@ export const debianPackages: readonly string[] = [
   ...["swtpm-tools", "ovmf"],
 ];
 
-/** Programs for people who look into a Pod, and for tests. */
-const tools = [
+/** Programs for people who look into a Pod, and for tests, by name. */
+export const imagePrograms: readonly string[] = [
   ...["sh", "dash", "bash", "cat", "chmod", "chown", "cp", "date", "dd", "echo", "env", "false"],
   ...["head", "id", "kill", "ln", "ls", "mkdir", "mknod", "mv", "nsenter", "printf", "readlink"],
   ...[
@@ -60,7 +60,7 @@ export const imageModules = "usr/lib/node_modules";
 export async function launcherImage(options: LauncherImageOptions): Promise<PackedImage> {
   const host = await hostFiles({
     packages: debianPackages,
-    programs: [process.execPath, ...tools],
+    programs: [process.execPath, ...imagePrograms],
     without: (path) => unneeded.test(path),
   });
   const own = await packageFiles(options.packages, imageModules);

@@ -14,7 +14,8 @@ interface Manifest {
 /**
  * Packages of npm, as they are built and installed here, and all that they depend on, as files of an image:
  * side by side in one directory, where each finds the others. Another release of one that is there goes below
- * the package that needs it. Only what runs is taken.
+ * the package that needs it. Only what runs is taken, and of what was built here only what still has a source: the compiler
+ * does not delete the rest, and it would make the same sources another image.
  *
  * @param roots directories of the packages
  * @param at the directory that they go to
@@ -42,7 +43,11 @@ export async function packageFiles(roots: readonly string[], at: string): Promis
   for (const root of roots) await visit(await realpath(root), undefined);
   const lists = await Promise.all(
     [...found].map(([path, { directory }]) =>
-      filesBelow(directory, { at: join(at, path), uid: 0, keep: isRun }),
+      filesBelow(directory, {
+        ...{ at: join(at, path), uid: 0 },
+        keep: (file, isDirectory) =>
+          isRun(file, isDirectory) && (isDirectory || !isStale(directory, file)),
+      }),
     ),
   );
   return lists.flat().filter(({ kind }) => kind === "file");
@@ -51,6 +56,15 @@ export async function packageFiles(roots: readonly string[], at: string): Promis
 function isRun(path: string, isDirectory: boolean): boolean {
   if (isDirectory) return !/(^|\/)(node_modules|bench|cases)$/.test(path);
   return /\.([cm]?js|json|node)$/.test(path) && !path.includes(".test.");
+}
+
+/** Whether a file in `dist` of a package of this workspace has lost its source. Packages that were installed are complete. */
+function isStale(directory: string, file: string): boolean {
+  const [top, ...rest] = file.split("/");
+  const isInstalled = directory.split("/").includes("node_modules");
+  if (top !== "dist" || isInstalled || !existsSync(join(directory, "src"))) return false;
+  const source = join(directory, "src", ...rest);
+  return ![source, source.replace(/\.([cm]?)js$/, ".$1ts")].some((path) => existsSync(path));
 }
 
 /** As Node finds it: in the nearest directory upwards that has it. */

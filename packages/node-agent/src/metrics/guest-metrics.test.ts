@@ -55,7 +55,7 @@ test("one bulk call becomes samples with KubeVirt's names and the VMI's device n
     calls++;
     return counted;
   };
-  const text = prometheusText(await metrics.collect([guest("a", stats)]));
+  const text = await metrics.text([guest("a", stats)]);
   expect(calls).toBe(1);
   for (const line of [
     'kubevirt_vmi_cpu_usage_seconds_total{node="n1",namespace="default",name="a"} 2.5',

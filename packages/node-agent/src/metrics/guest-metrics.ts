@@ -6,6 +6,7 @@ import type { DomainStatus, GuestControl, GuestFileSystem } from "@virtkit/domai
 import { guestSamples, type Sample } from "./guest-samples.ts";
 import { type DeviceNames, readGuestStats } from "./guest-stats.ts";
 import { type MigrationFigures, migrationSamples } from "./migration-samples.ts";
+import { prometheusText } from "./prometheus-text.ts";
 
 /** A guest whose statistics are collected. */
 export interface MeasuredGuest {
@@ -88,6 +89,11 @@ export class GuestMetrics {
     clock.clearTimeout(timer);
     over = true;
     return collected;
+  }
+
+  /** What `collect` finds, in the text format of Prometheus. Never rejects. */
+  async text(guests: readonly MeasuredGuest[]): Promise<string> {
+    return prometheusText(await this.collect(guests));
   }
 
   async #samplesOf(guest: MeasuredGuest): Promise<readonly Sample[]> {

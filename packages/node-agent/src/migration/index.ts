@@ -1,9 +1,5 @@
 export { isUnderWay, type LauncherWord, sourceAttempt } from "./launcher-attempt.ts";
-export {
-  migrationAddress,
-  migrationInterface,
-  migrationNetworkProblem,
-} from "./migration-address.ts";
+export { migrationAddress, migrationInterface } from "./migration-address.ts";
 export { migrationCertificates } from "./migration-certificates.ts";
 export type { MigrationService, SideOfMigration } from "./migration-service.ts";
 export type {

@@ -59,6 +59,23 @@ test("allows userfaultfd only if asked to and post-copy is allowed; otherwise re
   expect(sysctl()).toBe("1");
 });
 
+test("warns if the migration network of the configuration does not reach this Pod", () => {
+  const root = nodeRoot("1");
+  const config = clusterConfig({ migrations: { network: "moves" } });
+  const warned: unknown[] = [];
+  const log = { warn: (_: unknown, text: string) => warned.push(text) } as never;
+  const own = { ...{ netmask: "", mac: "", internal: false, cidr: null }, family: "IPv4" as const };
+  prepareNode({
+    config,
+    root,
+    log,
+    interfaces: { migration0: [{ ...own, address: "192.0.2.9" }] },
+  });
+  expect(warned).toEqual([]);
+  prepareNode({ config, root, log, interfaces: { eth0: [{ ...own, address: "10.0.0.7" }] } });
+  expect(warned).toEqual([expect.stringMatching(/network moves .* migration0 .* is missing/)]);
+});
+
 test.each([
   ["open to everyone", { unprivileged: "1" }, true],
   [

@@ -1,7 +1,9 @@
+import type { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { ClusterConfig } from "@virtkit/api/config";
 import { describeError, type Observers } from "@virtkit/api/observe";
 import { hostRoot } from "../host-root.ts";
+import { migrationNetworkProblem } from "../migration/migration-address.ts";
 import { labelDevices } from "./label-devices.ts";
 import {
   allowUserfaultfd,
@@ -23,6 +25,8 @@ export interface PrepareNodeOptions extends Observers {
   readonly allowUserfaultfd?: boolean;
   /** Labels the device nodes below a root. Default {@link labelDevices}. */
   readonly label?: (root: string) => readonly string[];
+  /** The network interfaces of the agent's Pod. Default: those of this process. */
+  readonly interfaces?: ReturnType<typeof networkInterfaces>;
 }
 
 /** What was found and done. */
@@ -36,14 +40,15 @@ export interface NodePreparation {
 
 /**
  * Makes a node ready for launchers, at the start and whenever the configuration changes: the seccomp profile that
- * Pods name, labels of shared devices if SELinux is on, and what post-copy needs. Never throws: failures are
- * logged.
+ * Pods name, labels of shared devices if SELinux is on, and what post-copy needs. Warns if guests do not use the migration
+ * network that the configuration names. Never throws: failures are logged.
  */
 export function prepareNode({
   config,
   root: given,
   allowUserfaultfd: allow = false,
   label = labelDevices,
+  interfaces,
   log,
 }: PrepareNodeOptions): NodePreparation {
   const attempt = <T>(what: string, run: () => T): T | undefined => {
@@ -65,6 +70,8 @@ export function prepareNode({
   }
   const postCopy = postCopySupport(userfaultfdFacts(root));
   if (wanted && !postCopy.supported) log?.warn({ reason: postCopy.reason }, "no post-copy here");
+  const problem = migrationNetworkProblem(config.migrations.network, interfaces);
+  if (problem) log?.warn({}, problem);
   const labelled = attempt("labelling devices", () => label(root)) ?? [];
   return { ...(profile ? { seccompProfile: profile } : {}), postCopy, labelled };
 }

@@ -1,7 +1,7 @@
 import { ManualClock } from "@virtkit/api/clock";
 import { type KubeClient, KubeError } from "@virtkit/kube";
 import { expect, test } from "vitest";
-import { projectsChange } from "./projects-change.ts";
+import { untilProjectsChange } from "./until-projects-change.ts";
 
 const installed = { cdi: false, multus: false };
 
@@ -15,28 +15,28 @@ function server(state: { cdi: boolean | "silent" }): KubeClient {
   return { request } as KubeClient;
 }
 
-test("notices CDI that is installed later, and an unreachable server is not a change", async () => {
+test("aborts when CDI is installed later; an unreachable server is not a change", async () => {
   const state: { cdi: boolean | "silent" } = { cdi: false };
   const clock = new ManualClock();
   const { signal } = new AbortController();
-  let changed: boolean | undefined;
-  const watching = projectsChange(server(state), installed, { clock, signal }).then((answer) => {
-    changed = answer;
-  });
+  const until = untilProjectsChange(server(state), installed, { clock, signal });
   await clock.pass(60_000);
   state.cdi = "silent";
   await clock.pass(60_000);
-  expect(changed).toBeUndefined();
+  expect(until.aborted).toBe(false);
   state.cdi = true;
   await clock.pass(60_000);
-  await watching;
-  expect(changed).toBe(true);
+  expect(until.aborted).toBe(true);
 });
 
-test("ends with its signal", async () => {
+test("aborts at once with its signal, and then checks nothing", async () => {
   const stop = new AbortController();
   const clock = new ManualClock();
-  const watching = projectsChange(server({ cdi: true }), installed, { clock, signal: stop.signal });
+  const { signal } = stop;
+  const until = untilProjectsChange(server({ cdi: false }), installed, { clock, signal });
+  expect(until.aborted).toBe(false);
   stop.abort();
-  expect(await watching).toBe(false);
+  expect(until.aborted).toBe(true);
+  await clock.pass(60_000);
+  expect(clock.pending).toBe(0);
 });
