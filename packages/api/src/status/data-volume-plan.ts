@@ -4,7 +4,7 @@ import type { DataVolumeTemplateSpec, VirtualMachine } from "../schema/index.ts"
 import { quote } from "../schema/issue.ts";
 import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
 import { controlledBy } from "./owner-reference.ts";
-import type { PlannedEvent, Write } from "./plan.ts";
+import type { CloneSource, PlannedEvent, Write } from "./plan.ts";
 import { uidOf } from "./state-change-requests.ts";
 import {
   type DataVolume,
@@ -102,7 +102,7 @@ function create(
     const message = `the claim "${text(at(source, "name"))}", which DataVolume "${name}" clones, does not exist; create it`;
     events.push({ type: "Warning", reason: "SourcePVCNotAvailabe", message });
   }
-  const clone = source ?? at(spec, "source", "snapshot");
+  const clones = clonedBy(spec);
   events.push({
     type: "Normal",
     reason: "SuccessfulDataVolumeCreate",
@@ -112,9 +112,7 @@ function create(
     kind: "create",
     resource: "datavolumes",
     object: manifest(vm, template, spec, view.config.names),
-    ...(clone
-      ? { clones: { namespace: text(at(clone, "namespace")), name: text(at(clone, "name")) } }
-      : {}),
+    ...(clones ? { clones } : {}),
   };
   return { ready: false, writes: [write], events };
 }
@@ -201,6 +199,17 @@ function clonable(source: unknown, namespace: string): { readonly source?: JsonO
     return { source: { [kind]: { ...value, namespace: text(value["namespace"]) || namespace } } };
   }
   return {};
+}
+
+function clonedBy(spec: JsonObject): CloneSource | undefined {
+  const kinds = { pvc: "PersistentVolumeClaim", snapshot: "VolumeSnapshot" } as const;
+  for (const field of ["pvc", "snapshot"] as const) {
+    const source = at(spec, "source", field);
+    if (!source) continue;
+    const [namespace, name] = [text(at(source, "namespace")), text(at(source, "name"))];
+    return { kind: kinds[field], namespace, name };
+  }
+  return undefined;
 }
 
 function isPresent(source: unknown, { claims }: DataVolumeView): boolean {
