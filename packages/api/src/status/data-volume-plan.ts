@@ -59,6 +59,20 @@ export function planDataVolumes(vm: VirtualMachine, view: DataVolumeView): DataV
   return { writes, events, ready };
 }
 
+/** The claims that the VM's DataVolume templates clone, also in other namespaces, by way of DataSources or without. */
+export function clonedClaims(
+  vm: VirtualMachine,
+  view: Pick<DataVolumeView, "dataSources">,
+): readonly { readonly namespace: string; readonly name: string }[] {
+  return objects<DataVolumeTemplateSpec>(at(vm, "spec", "dataVolumeTemplates")).flatMap(
+    (template) => {
+      const claim = at(sourceOf(vm, template, view), "source", "pvc");
+      const name = text(at(claim, "name"));
+      return name === "" ? [] : [{ namespace: text(at(claim, "namespace")), name }];
+    },
+  );
+}
+
 function watch(name: string, dataVolume: DataVolume): Step {
   const failed = (message: string): PlannedEvent => ({
     type: "Warning",
@@ -168,7 +182,7 @@ function specOf(
 function sourceOf(
   vm: VirtualMachine,
   template: DataVolumeTemplateSpec,
-  view: DataVolumeView,
+  view: Pick<DataVolumeView, "dataSources">,
 ): { readonly source?: JsonObject } | { readonly error: string } {
   const spec = object(template.spec);
   const own = text(at(vm, "metadata", "namespace"));
