@@ -18,6 +18,16 @@ test("finds the claim by its label, otherwise by its old name", () => {
   expect(find(named)).toBe("persistent-state-for-guest");
 });
 
+test("of several claims with the label, it is the oldest one, in whatever order they are listed", () => {
+  const created = (name: string, creationTimestamp: string): PersistentVolumeClaim =>
+    claim(name, {}, { ...labelled.metadata, name, creationTimestamp });
+  const oldest = created("c", "2026-01-01T00:00:00Z");
+  const sameSecond = created("d", "2026-01-01T00:00:00Z");
+  const later = created("b", "2026-01-01T00:00:01Z");
+  expect(find(later, sameSecond, oldest)).toBe("c");
+  expect(find(oldest, later, sameSecond)).toBe("c");
+});
+
 test("ignores claims that are being deleted or belong elsewhere", () => {
   const dying = claim("a", {}, { ...labelled.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" });
   const foreign = claim("a", {}, { ...labelled.metadata, namespace: "other" });

@@ -4,7 +4,7 @@ import type { DataVolumeTemplateSpec, VirtualMachine } from "../schema/index.ts"
 import { quote } from "../schema/issue.ts";
 import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
 import { controlledBy } from "./owner-reference.ts";
-import type { PlannedEvent, Write } from "./plan.ts";
+import type { CloneSource, PlannedEvent, Write } from "./plan.ts";
 import { uidOf } from "./state-change-requests.ts";
 import {
   type DataVolume,
@@ -59,6 +59,20 @@ export function planDataVolumes(vm: VirtualMachine, view: DataVolumeView): DataV
   return { writes, events, ready };
 }
 
+/** The claims that the VM's DataVolume templates clone, also in other namespaces, by way of DataSources or without. */
+export function clonedClaims(
+  vm: VirtualMachine,
+  view: Pick<DataVolumeView, "dataSources">,
+): readonly { readonly namespace: string; readonly name: string }[] {
+  return objects<DataVolumeTemplateSpec>(at(vm, "spec", "dataVolumeTemplates")).flatMap(
+    (template) => {
+      const claim = at(sourceOf(vm, template, view), "source", "pvc");
+      const name = text(at(claim, "name"));
+      return name === "" ? [] : [{ namespace: text(at(claim, "namespace")), name }];
+    },
+  );
+}
+
 function watch(name: string, dataVolume: DataVolume): Step {
   const failed = (message: string): PlannedEvent => ({
     type: "Warning",
@@ -102,7 +116,7 @@ function create(
     const message = `the claim "${text(at(source, "name"))}", which DataVolume "${name}" clones, does not exist; create it`;
     events.push({ type: "Warning", reason: "SourcePVCNotAvailabe", message });
   }
-  const clone = source ?? at(spec, "source", "snapshot");
+  const clones = clonedBy(spec);
   events.push({
     type: "Normal",
     reason: "SuccessfulDataVolumeCreate",
@@ -112,9 +126,7 @@ function create(
     kind: "create",
     resource: "datavolumes",
     object: manifest(vm, template, spec, view.config.names),
-    ...(clone
-      ? { clones: { namespace: text(at(clone, "namespace")), name: text(at(clone, "name")) } }
-      : {}),
+    ...(clones ? { clones } : {}),
   };
   return { ready: false, writes: [write], events };
 }
@@ -170,7 +182,7 @@ function specOf(
 function sourceOf(
   vm: VirtualMachine,
   template: DataVolumeTemplateSpec,
-  view: DataVolumeView,
+  view: Pick<DataVolumeView, "dataSources">,
 ): { readonly source?: JsonObject } | { readonly error: string } {
   const spec = object(template.spec);
   const own = text(at(vm, "metadata", "namespace"));
@@ -201,6 +213,17 @@ function clonable(source: unknown, namespace: string): { readonly source?: JsonO
     return { source: { [kind]: { ...value, namespace: text(value["namespace"]) || namespace } } };
   }
   return {};
+}
+
+function clonedBy(spec: JsonObject): CloneSource | undefined {
+  const kinds = { pvc: "PersistentVolumeClaim", snapshot: "VolumeSnapshot" } as const;
+  for (const field of ["pvc", "snapshot"] as const) {
+    const source = at(spec, "source", field);
+    if (!source) continue;
+    const [namespace, name] = [text(at(source, "namespace")), text(at(source, "name"))];
+    return { kind: kinds[field], namespace, name };
+  }
+  return undefined;
 }
 
 function isPresent(source: unknown, { claims }: DataVolumeView): boolean {

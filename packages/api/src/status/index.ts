@@ -42,7 +42,7 @@ export {
   vmiPhases,
   withPhase,
 } from "./phases.ts";
-export type { PlanFailure, PlannedEvent, VmPlan, Write } from "./plan.ts";
+export type { CloneSource, PlanFailure, PlannedEvent, VmPlan, Write } from "./plan.ts";
 export {
   type PrintableStatus,
   printableStatus,

@@ -9,6 +9,13 @@ export type Resource =
   | "datavolumes"
   | "controllerrevisions";
 
+/** What a DataVolume clones. */
+export interface CloneSource {
+  readonly kind: "PersistentVolumeClaim" | "VolumeSnapshot";
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** One write to the API server, as a value. */
 export type Write =
   | {
@@ -16,7 +23,7 @@ export type Write =
       readonly resource: Resource;
       readonly object: Readonly<Record<string, unknown>>;
       /** A source that the VM's service account must be allowed to clone; check that first. */
-      readonly clones?: { readonly namespace: string; readonly name: string };
+      readonly clones?: CloneSource;
       readonly dryRun?: boolean;
     }
   | {

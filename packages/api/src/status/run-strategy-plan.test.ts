@@ -159,7 +159,9 @@ test("a start needs every DataVolume, and creates missing ones", () => {
 test("a clone says what must be allowed first, and warns about a missing source", () => {
   const templates = [{ metadata: { name: "disk" }, spec: { source: { pvc: { name: "gold" } } } }];
   const result = plan("Always", { vm: vm({ dataVolumeTemplates: templates as never }) });
-  expect(result.writes[0]).toMatchObject({ clones: { namespace: "ns", name: "gold" } });
+  expect(result.writes[0]).toMatchObject({
+    clones: { kind: "PersistentVolumeClaim", namespace: "ns", name: "gold" },
+  });
   expect(result.events.map(({ reason }) => reason)).toEqual([
     "SourcePVCNotAvailabe",
     "SuccessfulDataVolumeCreate",

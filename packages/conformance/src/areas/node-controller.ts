@@ -11,7 +11,7 @@ import { contextConfig, contextTime } from "./request-context.ts";
 /** The functions of area `node-controller`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   reconcile: async (input, context) => {
-    const cluster = new RecordedCluster(input, context);
+    const cluster = new RecordedCluster(input, context, { updates: false });
     const name = textField(input, "key");
     const { names } = contextConfig(context);
     const view = {

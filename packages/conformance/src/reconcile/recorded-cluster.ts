@@ -50,8 +50,15 @@ export class RecordedCluster implements PlanTarget {
   readonly #stored: { -readonly [K in keyof StoredObject]: StoredObject[K] }[] = [];
   readonly #errors: readonly ApiError[];
   readonly #cacheOnly: ReadonlySet<string>;
+  readonly #updates: boolean;
 
-  constructor(input: unknown, context: unknown) {
+  /** @param updates whether the controller that was recorded updates objects, and not only patches them. */
+  constructor(
+    input: unknown,
+    context: unknown,
+    { updates = true }: { readonly updates?: boolean } = {},
+  ) {
+    this.#updates = updates;
     this.#errors = objects<ApiError>(at(context, "apiErrors"));
     const cacheOnly = at(context, "cacheOnly");
     this.#cacheOnly = new Set(Array.isArray(cacheOnly) ? cacheOnly.map(String) : []);
@@ -79,7 +86,7 @@ export class RecordedCluster implements PlanTarget {
   }
 
   async write(write: PlannedWrite): Promise<KubeObject | undefined> {
-    const verb = verbOf(write);
+    const verb = verbOf(write, this.#updates);
     const refused = this.#errorFor(write, verb);
     this.writes.push({ write, verb, ...(refused ? { refused } : {}) });
     if (refused) throw refusal(refused);
@@ -162,10 +169,10 @@ function patched(now: KubeObject, write: Extract<PlannedWrite, { kind: "patch" }
   }
 }
 
-/** A patch that demands the version that was read is what KubeVirt calls an update. */
-function verbOf(write: PlannedWrite): string {
+/** Where KubeVirt updates objects, a patch that demands the version that was read stands for an update. */
+function verbOf(write: PlannedWrite, updates: boolean): string {
   if (write.kind === "call") return "put";
-  if (write.kind !== "patch") return write.kind;
+  if (write.kind !== "patch" || !updates) return write.kind;
   return write.operations.some(
     ({ op, path }) => op === "test" && path === "/metadata/resourceVersion",
   )

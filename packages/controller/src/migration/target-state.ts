@@ -1,13 +1,13 @@
 import { text } from "@virtkit/api/shape";
 import type { JsonPatchOperation } from "@virtkit/kube";
-import { needsStateClaim, stateClaimLabel } from "@virtkit/launcher-pod/traits";
+import { findStateClaim, needsStateClaim, stateClaimLabel } from "@virtkit/launcher-pod/traits";
 import { apiError } from "../plan/api-error.ts";
 import { derivedName } from "../plan/derived-name.ts";
 import { jsonPointer } from "../plan/json-pointer.ts";
 import { nameOf, uidOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
 import { claimResource } from "../plan/resources.ts";
-import { findStateClaim, isStateVolume, newStateClaim } from "../vmi/backend-storage.ts";
+import { isStateVolume, newStateClaim } from "../vmi/backend-storage.ts";
 import type { ClaimObject } from "../vmi/cluster-objects.ts";
 import { failedPass } from "./failed-pass.ts";
 import type { MigrationPass } from "./migration-pass.ts";

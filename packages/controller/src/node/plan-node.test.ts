@@ -1,9 +1,10 @@
+import { encodeGrant, type Grant, grantAnnotation } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
 import { expect, test } from "vitest";
 import type { NodeView } from "./node-view.ts";
 import { planNode } from "./plan-node.ts";
 
-const { annotations, labels, nodeLabels } = names();
+const { annotations, labels, nodeLabels, own } = names();
 const now = Date.parse("2026-01-01T00:00:00Z");
 
 function view(heartbeat: string | undefined, parts: Partial<NodeView> = {}): NodeView {
@@ -66,11 +67,47 @@ test("a VMI with a living Pod does not fail; a Pod that merely carries the label
   expect(withPod("u1", false)).toEqual(["patch nodes", "patch virtualmachineinstances"]);
 });
 
-test("a VMI fails only if it is still in the phase that was seen", () => {
-  const [, write] = planNode(view("2025-12-31T23:00:00Z"), {}, now).writes;
+test("a VMI fails only if nobody has changed or replaced it since it was listed", () => {
+  const given = view("2025-12-31T23:00:00Z");
+  const [vmi] = given.vmis;
+  const metadata = { ...vmi?.metadata, resourceVersion: "7" };
+  const [, write] = planNode({ ...given, vmis: [{ ...vmi, metadata } as never] }, {}, now).writes;
   expect(write).toMatchObject({
-    operations: [{ op: "test", path: "/status/phase", value: "Running" }, {}, {}],
+    operations: [
+      { op: "test", path: "/metadata/uid", value: "u1" },
+      { op: "test", path: "/metadata/resourceVersion", value: "7" },
+      { op: "test", path: "/status/phase", value: "Running" },
+      {},
+      {},
+    ],
   });
+});
+
+const holderOn = (node: string) => ({
+  ...{ podUID: `pod-${node}`, containerID: `containerd://${node}`, node },
+  ...{ machineID: `machine-${node}`, bootID: `boot-${node}`, nonce: `nonce-${node}` },
+});
+const counted = { vmiUID: "u1", epoch: 1, seq: 3 };
+const moving = { holder: holderOn("n1"), target: holderOn("n2"), migrationUID: "m1" };
+
+test.each<[string, Grant, boolean]>([
+  ["claimed here", { state: "Claimed", ...counted, holder: holderOn("n1") }, true],
+  ["claimed on another node", { state: "Claimed", ...counted, holder: holderOn("n2") }, false],
+  ["being handed over", { state: "HandingOver", ...counted, ...moving }, false],
+  ["released to another node", { state: "Released", ...counted, ...moving }, false],
+  ["committed to another node", { state: "Committed", ...counted, ...moving }, false],
+])("a guest that is %s fails with its node: %o", (_, grant, fails) => {
+  const given = view("2025-12-31T23:00:00Z");
+  const [vmi] = given.vmis;
+  const metadata = {
+    ...vmi?.metadata,
+    annotations: { [own(grantAnnotation)]: encodeGrant(grant) },
+  };
+  // Garbage collection reports the Pods of a dead node as failed.
+  const source = { ...launcher("u1"), status: { phase: "Failed" } };
+  const pods = [...given.pods, source];
+  const writes = written({ ...given, vmis: [{ ...vmi, metadata } as never], pods });
+  expect(writes.includes("patch virtualmachineinstances")).toBe(fails);
 });
 
 test("if one VMI cannot be failed, the others still are, and the pass is repeated", () => {

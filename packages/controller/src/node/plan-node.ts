@@ -1,12 +1,14 @@
 import { names as namesOf } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, objects, text } from "@virtkit/api/shape";
-import type { KubeObject } from "@virtkit/kube";
+import type { JsonPatchOperation, KubeObject } from "@virtkit/kube";
+import { jsonPointer } from "../plan/json-pointer.ts";
 import { mapPatch } from "../plan/map-patch.ts";
 import type { Plan } from "../plan/plan.ts";
 import { PlanDraft } from "../plan/plan-draft.ts";
 import { nodeResource, vmiResource } from "../plan/resources.ts";
 import type { WriteOutcome } from "../plan/write-outcome.ts";
+import { isGuestElsewhere } from "./guest-elsewhere.ts";
 import { isResponsive } from "./heartbeat.ts";
 import { withoutLivePod } from "./live-pods.ts";
 import type { NodePlanConfig, NodeView } from "./node-view.ts";
@@ -16,8 +18,8 @@ const unresponsive = "NodeUnresponsive";
 
 /**
  * Decides what to do about a node: a node without a heartbeat is made unschedulable, and its VMIs
- * whose Pods have ended fail. A VMI that fails here keeps its finalizer until its Pods are proven
- * to have ended, so that nothing starts a second copy.
+ * whose Pods have ended fail, unless their guests are being handed over or have moved. A VMI that fails
+ * here keeps its finalizer until its Pods are proven to have ended, so that nothing starts a second copy.
  *
  * @param now milliseconds since the epoch.
  */
@@ -99,7 +101,8 @@ function failVmis(
   { names = namesOf() }: NodePlanConfig,
   draft: PlanDraft,
 ): string | undefined {
-  const failures = withoutLivePod(vmis, objects(pods)).flatMap((vmi) => {
+  const here = vmis.filter((vmi) => !isGuestElsewhere(vmi, name, names));
+  const failures = withoutLivePod(here, objects(pods)).flatMap((vmi) => {
     const { metadata = {}, status } = vmi;
     const message = `the agent of node ${name} does not respond, and the VMI has no living Pod`;
     draft.event({ type: "Normal", reason: unresponsive, message, about: vmi });
@@ -108,6 +111,7 @@ function failVmis(
       resource: vmiResource(names),
       object: { namespace: text(metadata.namespace), name: text(metadata.name) },
       operations: [
+        ...unchanged(metadata),
         { op: "test", path: "/status/phase", value: status?.phase ?? null },
         { op: "replace", path: "/status/phase", value: "Failed" },
         { op: "add", path: "/status/reason", value: unresponsive },
@@ -118,4 +122,17 @@ function failVmis(
       : [];
   });
   return failures.length > 0 ? failures.join("; ") : undefined;
+}
+
+/**
+ * Demands that nobody has written the VMI since it was listed: the guest may have arrived on another node before
+ * the Pods were listed. Nor may it be a later VMI of the same name.
+ */
+function unchanged({
+  uid,
+  resourceVersion,
+}: NonNullable<VirtualMachineInstance["metadata"]>): readonly JsonPatchOperation[] {
+  return Object.entries({ uid, resourceVersion }).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ op: "test", path: jsonPointer("metadata", field), value }],
+  );
 }

@@ -1,5 +1,6 @@
 import type { VirtualMachine } from "@virtkit/api/schema";
 import { at, text } from "@virtkit/api/shape";
+import { clonedClaims } from "@virtkit/api/status/vm";
 import type { ObjectName } from "@virtkit/kube";
 import { uidOf } from "../plan/object-name.ts";
 import { known, knownObject, type ObjectSource, whenKnown } from "../plan/object-source.ts";
@@ -24,18 +25,16 @@ export function cachedVmView(
 function viewOf(caches: VmCaches, name: ObjectName, vm: VirtualMachine): VmPassView {
   const { namespace = "" } = name;
   const vmi = knownObject(caches.vmis.get(name));
-  const inNamespace = <T>(source: ObjectSource<T> | undefined, names: readonly string[]) =>
-    source ? names.flatMap((each) => knownObject(source.get({ namespace, name: each })) ?? []) : [];
-  const used = usedClaims(vm, vmi);
-  const { dataSources } = caches;
+  const used = usedClaims(vm, vmi).map((each) => ({ namespace, name: each }));
+  const dataSources = found(caches.dataSources, usedDataSources(vm));
+  // A plan also asks whether the claims exist that it clones.
+  const claims = [...used, ...clonedClaims(vm, { dataSources })];
   return {
     vm,
     vmi,
-    claims: inNamespace(caches.claims, used) as VmPassView["claims"],
-    dataVolumes: inNamespace(caches.dataVolumes, used) as VmPassView["dataVolumes"],
-    dataSources: dataSources
-      ? usedDataSources(vm).flatMap((each) => knownObject(dataSources.get(each)) ?? [])
-      : [],
+    claims: found(caches.claims, claims) as VmPassView["claims"],
+    dataVolumes: found(caches.dataVolumes, used) as VmPassView["dataVolumes"],
+    dataSources,
     isWithoutCdi: !caches.dataVolumes,
     revisions: revisionsOf(caches, namespace, vm),
     ...typesOf(caches, namespace, vm),
@@ -48,6 +47,12 @@ function viewOf(caches: VmCaches, name: ObjectName, vm: VirtualMachine): VmPassV
   };
 }
 
+/** The objects of these names that exist, each once. */
+function found<T>(source: ObjectSource<T> | undefined, names: readonly ObjectName[]): readonly T[] {
+  if (!source) return [];
+  return [...new Set(names.flatMap((each) => knownObject(source.get(each)) ?? []))];
+}
+
 /** The VM's own revisions, and those that its matchers name. */
 function revisionsOf(
   { revisions }: VmCaches,
@@ -58,10 +63,9 @@ function revisionsOf(
     text(at(vm, "spec", kind, "revisionName")),
     text(at(vm, "status", `${kind}Ref`, "controllerRevisionRef", "name")),
   ]);
-  const found = named
-    .filter((name) => name !== "")
-    .flatMap((name) => knownObject(revisions.get({ namespace, name })) ?? []);
-  return [...new Set([...known(revisions.byIndex("controller", uidOf(vm))), ...found])];
+  const names = named.filter((name) => name !== "").map((name) => ({ namespace, name }));
+  const own = known(revisions.byIndex("controller", uidOf(vm)));
+  return [...new Set([...own, ...found(revisions, names)])];
 }
 
 function typesOf(
@@ -75,8 +79,7 @@ function typesOf(
   const find = (source: ObjectSource<TypeObject>, kind: string, isCluster: boolean) => {
     const name = text(at(vm, "spec", kind, "name"));
     if (name === "") return [];
-    const found = knownObject(source.get(isCluster ? { name } : { namespace, name }));
-    return found ? [found] : [];
+    return found(source, [isCluster ? { name } : { namespace, name }]);
   };
   return {
     instancetypes: find(caches.instancetypes, "instancetype", false),

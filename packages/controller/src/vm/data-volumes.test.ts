@@ -26,7 +26,7 @@ test("makes a clone only if the service account may read the source", () => {
   expect(cloneRequests({ vm }, config)).toEqual([
     {
       dataVolume: "a",
-      source: { namespace: "golden", name: "image" },
+      source: { kind: "PersistentVolumeClaim", namespace: "golden", name: "image" },
       serviceAccount: { namespace: "ns", name: "default" },
     },
   ]);
@@ -37,6 +37,12 @@ test("makes a clone only if the service account may read the source", () => {
     expect(reasonsOf(forbidden)).toContain("UnauthorizedDataVolumeCreate");
     expect(forbidden.error).toMatchObject({ reason: "FailedCreate" });
   }
+});
+
+test("a clone of a snapshot says so, because it needs more rights", () => {
+  const source = { snapshot: { name: "image", namespace: "golden" } };
+  const vm = vmWith({ metadata: { name: "a" }, spec: { storage: {}, source } });
+  expect(cloneRequests({ vm }, config)).toMatchObject([{ source: { kind: "VolumeSnapshot" } }]);
 });
 
 test("names missing CDI as the reason, whatever would fill the DataVolume", () => {

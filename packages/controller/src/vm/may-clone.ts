@@ -1,4 +1,5 @@
 import { at } from "@virtkit/api/shape";
+import type { CloneSource } from "@virtkit/api/status";
 import {
   defineResource,
   type KubeClient,
@@ -16,14 +17,29 @@ const reviews = defineResource({
   namespaced: false,
 });
 
+interface Right {
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+}
+
+const cloneSource: Right = {
+  group: cdiNames.group,
+  resource: "datavolumes",
+  subresource: "source",
+};
+const pods: Right = { group: "", resource: "pods" };
+/** So CDI spells claims in this question. Only roles with `pvcs` or `*` grant it. */
+const pvcs: Right = { group: "", resource: "pvcs" };
+
 /**
- * What permits an account to clone: CDI's own permission, or permission to run a Pod beside the
- * source, which could read it.
+ * What permits an account to clone: any of these sets of rights, all to create. Besides CDI's own permission that is
+ * permission to run a Pod beside the claim, which could read it. A snapshot must first become a claim.
  */
-const rights = [
-  { group: cdiNames.group, resource: "datavolumes", subresource: "source" },
-  { group: "", resource: "pods" },
-] as const;
+const sufficient: Readonly<Record<CloneSource["kind"], readonly (readonly Right[])[]>> = {
+  PersistentVolumeClaim: [[cloneSource], [pods]],
+  VolumeSnapshot: [[cloneSource], [pods, pvcs]],
+};
 
 /**
  * Asks the API server whether a VM's service account may read the source of a clone. Within
@@ -38,14 +54,21 @@ export async function mayClone(
   const accounts = "system:serviceaccounts";
   const groups = [accounts, `${accounts}:${serviceAccount.namespace}`, "system:authenticated"];
   const user = `system:serviceaccount:${serviceAccount.namespace}:${serviceAccount.name}`;
-  for (const right of rights) {
-    const name = "subresource" in right ? { name: source.name } : {};
+  const has = async (right: Right): Promise<boolean> => {
+    const name = right.subresource === undefined ? {} : { name: source.name };
     const resourceAttributes = { ...right, verb: "create", namespace: source.namespace, ...name };
     const review = { metadata: {}, spec: { user, groups, resourceAttributes } };
     const answer = await client.create(reviews, review as KubeObject, { signal });
-    if (at(answer, "status", "allowed") === true && at(answer, "status", "denied") !== true) {
-      return true;
-    }
-  }
+    return at(answer, "status", "allowed") === true && at(answer, "status", "denied") !== true;
+  };
+  for (const rights of sufficient[source.kind]) if (await hasAll(rights, has)) return true;
   return false;
+}
+
+async function hasAll(
+  rights: readonly Right[],
+  has: (right: Right) => Promise<boolean>,
+): Promise<boolean> {
+  for (const right of rights) if (!(await has(right))) return false;
+  return true;
 }

@@ -1,5 +1,6 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
+import type { CloneSource } from "@virtkit/api/status";
 import type { DataSource, VmStorage } from "@virtkit/api/status/vm";
 import type { KubeObject, OwnerReference } from "@virtkit/kube";
 import type { PodObject } from "../vmi/cluster-objects.ts";
@@ -21,8 +22,7 @@ export interface TypeObject extends KubeObject {
 /** A clone that a new DataVolume would make; the VM's service account needs permission for it. */
 export interface CloneRequest {
   readonly dataVolume: string;
-  /** The source: a claim or a snapshot. */
-  readonly source: { readonly namespace: string; readonly name: string };
+  readonly source: CloneSource;
   readonly serviceAccount: { readonly namespace: string; readonly name: string };
 }
 

@@ -1,7 +1,9 @@
 import type { VirtualMachineInstance, VolumeStatus } from "@virtkit/api/schema";
 import { text } from "@virtkit/api/shape";
 import type { KubeObject } from "@virtkit/kube";
-import { needsStateClaim, stateClaimLabel } from "@virtkit/launcher-pod/traits";
+import { findStateClaim, needsStateClaim, stateClaimLabel } from "@virtkit/launcher-pod/traits";
+import { derivedName } from "../plan/derived-name.ts";
+import { controllerOf } from "../plan/ownership.ts";
 import { claimResource } from "../plan/resources.ts";
 import { cdiNames } from "./cdi-names.ts";
 import type { ClaimObject } from "./cluster-objects.ts";
@@ -15,24 +17,9 @@ export const stateVolumeName: string = `${stateClaimLabel}-this-vm`;
 
 const stateSize = "10Mi";
 
-/**
- * The claim with the guest's persistent state: by its label, or by its name from before there was a
- * label.
- */
+/** The claim with the guest's persistent state. */
 export function stateClaim({ vmi, claims }: VmiView): ClaimObject | undefined {
   return findStateClaim(claims, text(vmi?.metadata?.name));
-}
-
-/** The same, for the VMI of a name. */
-export function findStateClaim(
-  claims: readonly ClaimObject[],
-  name: string,
-): ClaimObject | undefined {
-  const usable = claims.filter(({ metadata }) => !metadata?.deletionTimestamp);
-  return (
-    usable.find(({ metadata }) => metadata?.labels?.[stateClaimLabel] === name) ??
-    usable.find(({ metadata }) => metadata?.name === `${stateClaimLabel}-${name}`)
-  );
 }
 
 /** Whether the launcher Pod can be created, as far as the guest's persistent state goes. */
@@ -89,18 +76,46 @@ function createClaim(pass: VmiPass): StateReadiness {
     reason: "FailedBackendStorageCreate",
     message,
   });
-  const object = newStateClaim(pass, { [stateClaimLabel]: pass.name });
-  if (!object) {
+  const unnamed = newStateClaim(pass, { [stateClaimLabel]: pass.name });
+  if (!unnamed) {
     return failed(
       "there is no default StorageClass; set vmStateStorageClass, or mark a StorageClass as default",
     );
   }
+  const object = named(unnamed, pass);
+  const obstacle = refuseName(object, pass);
+  if (obstacle) return obstacle;
   const refusal = pass.draft.write({
     kind: "create",
     resource: claimResource,
     object,
   });
-  return refusal ? failed(refusal.message) : "wait";
+  // Another controller was faster, or the cache does not show yet that this one was.
+  const isThere = refusal?.reason === "AlreadyExists" && object.metadata.name !== undefined;
+  return refusal && !isThere ? failed(refusal.message) : "wait";
+}
+
+/**
+ * Named after the owner of the state, so that a second claim for it collides: the guest would sooner or later start
+ * with the wrong one.
+ */
+function named(claim: KubeObject, { vmi, config }: VmiPass): KubeObject {
+  if (config.podNames === "generated") return claim;
+  return derivedName(claim, text((controllerOf(vmi) ?? vmi.metadata)?.uid));
+}
+
+/** Why no claim of this name can be created: there is one, but it cannot be used. */
+function refuseName(
+  { metadata }: KubeObject,
+  { view, namespace }: VmiPass,
+): SyncFailure | undefined {
+  const { name } = metadata;
+  const present = name && view.lookup.persistentVolumeClaim(namespace, name);
+  if (!present) return undefined;
+  const message = present.metadata.deletionTimestamp
+    ? `claim ${name}, which held the guest's persistent state, is still being deleted; remove what uses it`
+    : `claim ${name} must have the label ${stateClaimLabel} to hold the guest's persistent state; restore the label, or delete the claim`;
+  return { reason: "BackendStorageNotReady", message };
 }
 
 /** What a claim for a guest's state depends on. */

@@ -37,6 +37,15 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     },
     guests: 1,
   },
+  "restart of a guest with a persistent TPM": {
+    play: async (world) => {
+      world.hasTpm = true;
+      await world.settle();
+      world.remove();
+      await world.settle();
+    },
+    guests: 1,
+  },
   "a crash, and a restart": {
     play: async (world) => {
       await world.settle();

@@ -1,4 +1,4 @@
-export type { DataSource, DataVolumePlan } from "../data-volume-plan.ts";
+export { clonedClaims, type DataSource, type DataVolumePlan } from "../data-volume-plan.ts";
 export { memoryDumpRequestOf } from "../memory-dump-request.ts";
 export { controlledBy } from "../owner-reference.ts";
 export { isMigrating } from "../printable-status.ts";

@@ -21,6 +21,7 @@ import type { GrantRules } from "../grant-view.ts";
 import { RunGrant } from "../run-grant.ts";
 import { vmiReconciler } from "../vmi-reconciler.ts";
 import type { VmiView } from "../vmi-view.ts";
+import { GuestState } from "./guest-state.ts";
 import { PhaseWatch } from "./phase-watch.ts";
 import { sampleConfig, sampleNow, sampleView, sampleVmi } from "./sample-view.ts";
 import { SmallCluster } from "./small-cluster.ts";
@@ -76,6 +77,8 @@ export class FaultWorld {
   isWanted = true;
   /** Whether the VM controller runs: it creates VMIs and remembers their Pods. */
   isVmSeen = true;
+  /** Whether the guest has a TPM with persistent state. */
+  hasTpm = false;
   /** Whether the node agents run. */
   hasAgents = true;
   readonly #fault: Fault;
@@ -87,6 +90,7 @@ export class FaultWorld {
   readonly #controllers: (() => Promise<unknown>)[];
   readonly #rules: GrantRules | undefined;
   readonly #phases = new PhaseWatch();
+  readonly #state = new GuestState();
   #isStripped = false;
   #late: PlannedWrite | undefined;
   #looks = 0;
@@ -108,6 +112,7 @@ export class FaultWorld {
   async round(): Promise<void> {
     this.#collectGarbage();
     this.#ownVm();
+    this.#state.bind(this.cluster);
     for (const name of this.#nodes.keys()) this.#kubelet(name);
     this.#agents();
     this.#check();
@@ -381,7 +386,9 @@ export class FaultWorld {
       finalizers: [finalizers.vmi, finalizers.vm],
       ownerReferences: [{ ...owner, name: "vm", uid: "vm-uid", controller: true }],
     };
-    this.cluster.put(plural, { ...vmi, metadata });
+    const devices = this.hasTpm ? { tpm: { persistent: true } } : {};
+    const spec = { ...vmi.spec, domain: { ...vmi.spec.domain, devices } };
+    this.cluster.put(plural, { ...vmi, metadata, spec });
   }
 
   /** Every Pod of the VMI, before a grant names it; once it has claimed, also its incarnation. */
@@ -549,7 +556,8 @@ export class FaultWorld {
     const grant = { isLive, pods, nodes, isRemembered, remembered };
     const rules = this.#rules ? { rules: this.#rules } : {};
     const vm = { metadata: { uid: "vm-uid" } };
-    return sampleView({ vmi, vm, pods, grant: { ...grant, ...rules } });
+    const state = GuestState.view(cluster);
+    return sampleView({ vmi, vm, pods, ...state, grant: { ...grant, ...rules } });
   }
 
   async #write(write: PlannedWrite): Promise<KubeObject | undefined> {
@@ -577,8 +585,9 @@ export class FaultWorld {
     if (!this.vmi && this.running.size > 0 && !this.#isStripped) {
       this.problems.push("the VMI is removed while its guest runs");
     }
-    const problem = this.vmi && this.#phases.look(this.vmi);
-    if (problem) this.problems.push(problem);
+    const phase = this.vmi && this.#phases.look(this.vmi);
+    const state = this.#state.look(this.cluster);
+    this.problems.push(...[phase, state].filter((problem) => problem !== undefined));
   }
 }
 

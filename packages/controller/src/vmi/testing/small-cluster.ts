@@ -71,7 +71,8 @@ export class SmallCluster implements PlanTarget {
     const { plural } = write.resource;
     this.calls.push(`${write.kind} ${plural}`);
     if (write.kind === "create") {
-      const { metadata } = write.object;
+      const { generateName = "", ...given } = write.object.metadata;
+      const metadata = { ...given, name: given.name ?? `${generateName}${this.#version}` };
       if (this.present(plural, String(metadata.name))) {
         throw new KubeError("KUBE_STATUS", "the object exists", {
           status: 409,
