@@ -5,6 +5,7 @@ import {
   type Grant,
   grantAnnotation,
   type Holder,
+  runMemoryCondition,
 } from "@virtkit/api/grant";
 import { names as kubevirtNames } from "@virtkit/api/names";
 import { at, objects, text } from "@virtkit/api/shape";
@@ -27,6 +28,13 @@ import { containerOf, endedPod, type Pass, type RecordedObjects } from "./settle
 
 const names = kubevirtNames();
 const finalizer = names.own("proof-of-end");
+
+/** What only production writes, or who writes it depends on the mode: the webhook, or the first pass. */
+const marks = [
+  names.own(grantAnnotation),
+  names.annotations.latestObservedApiVersion,
+  names.annotations.storageObservedApiVersion,
+];
 
 /** Passes over a VMI as the controllers make them: through caches, with a run grant, and with live reads. */
 export function productionPass(key: string, config: VmiPlanConfig): Pass {
@@ -192,9 +200,12 @@ export function comparable(found: RecordedObjects): unknown {
 
 function plain(object: KubeObject): unknown {
   const { metadata } = object;
-  const annotations = without(metadata.annotations, names.own(grantAnnotation));
-  const labels = without(metadata.labels, names.labels.vmiId);
-  const finalizers = metadata.finalizers?.filter((each) => each !== finalizer);
+  const annotations = without(metadata.annotations, marks);
+  const labels = without(metadata.labels, [names.labels.vmiId]);
+  const isNew = metadata.uid?.startsWith("created-") === true;
+  const finalizers = metadata.finalizers?.filter(
+    (each) => each !== finalizer && !(isNew && each === names.finalizers.vmi),
+  );
   const { resourceVersion: _, generateName: __, ...rest } = metadata;
   const kept = { ...object, metadata: { ...rest, annotations, labels, finalizers } };
   const status = at(object, "status");
@@ -203,7 +214,8 @@ function plain(object: KubeObject): unknown {
   const { phaseTransitionTimestamps: ___, ...told } = Object(status) as Record<string, unknown>;
   const conditions = objects(told["conditions"]).filter(
     ({ type, status: value }) =>
-      !isWaiting(object) || type !== names.podConditions.unpaused || value !== "True",
+      type !== names.own(runMemoryCondition) &&
+      !(isWaiting(object) && type === names.podConditions.unpaused && value === "True"),
   );
   return { ...kept, status: { ...told, conditions } };
 }
@@ -215,8 +227,7 @@ function isWaiting(object: KubeObject): boolean {
 
 function without(
   map: Readonly<Record<string, string>> | undefined,
-  key: string,
+  keys: readonly string[],
 ): Readonly<Record<string, string>> {
-  const { [key]: _, ...rest } = map ?? {};
-  return rest;
+  return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !keys.includes(key)));
 }
