@@ -4,7 +4,7 @@ import {
   VirtualMachineSchema,
 } from "@virtkit/api/schema";
 import { at, type JsonObject, objects } from "@virtkit/api/shape";
-import { planVm, type VmPassView } from "@virtkit/controller/vm";
+import { planVm, type VmOptions, type VmPassView } from "@virtkit/controller/vm";
 import type { KubeObject } from "@virtkit/kube";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { type ReconcileCase, type Reconciler, reconcileCase } from "../reconcile/reconcile-case.ts";
@@ -13,15 +13,17 @@ import { readAsGo } from "./go-form.ts";
 /** How cases of area `vm-controller` are answered. */
 export const vmReconciler: Reconciler<VirtualMachine> = {
   plural: "virtualMachines",
-  plan: (given, outcomes, context) => {
-    const { config, now } = given;
-    const options = {
-      syncedAnnotations: texts(at(context, "flags", "additionalLauncherAnnotationsSync")),
-      syncedLabels: texts(at(context, "flags", "additionalLauncherLabelsSync")),
-    };
-    return planVm(viewOf(given, context), config, now, outcomes, options);
-  },
+  plan: (given, outcomes, context) =>
+    planVm(viewOf(given, context), given.config, given.now, outcomes, vmOptions(context)),
 };
+
+/** The settings of a case's controller. */
+export function vmOptions(context: unknown): VmOptions {
+  return {
+    syncedAnnotations: texts(at(context, "flags", "additionalLauncherAnnotationsSync")),
+    syncedLabels: texts(at(context, "flags", "additionalLauncherLabelsSync")),
+  };
+}
 
 /** The functions of area `vm-controller`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {

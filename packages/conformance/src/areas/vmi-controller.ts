@@ -1,11 +1,18 @@
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import { at, objects, text } from "@virtkit/api/shape";
 import { carryOut } from "@virtkit/controller/plan";
-import { type LabelledObject, planVmi, type VmiPlan, type VmiView } from "@virtkit/controller/vmi";
+import {
+  type LabelledObject,
+  planVmi,
+  type VmiPlan,
+  type VmiPlanConfig,
+  type VmiView,
+} from "@virtkit/controller/vmi";
 import { type ClusterObjects, kubevirtLauncherProfile, lookupIn } from "@virtkit/launcher-pod";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { reconcileAnswer } from "../reconcile/reconcile-answer.ts";
 import { RecordedCluster } from "../reconcile/recorded-cluster.ts";
+import type { Pass } from "../reconcile/settle-case.ts";
 import { textField, textsField } from "./input-fields.ts";
 import { contextConfig, contextTime } from "./request-context.ts";
 
@@ -30,22 +37,35 @@ export async function reconcileVmi(
 }> {
   const cluster = new RecordedCluster(input, context);
   const view = viewOf(cluster, textField(input, "key"), context);
+  const config = vmiConfig(context);
+  const now = contextTime(context) ?? 0;
+  const plan = await carryOut((outcomes) => planVmi(view, config, now, outcomes), cluster);
+  return { plan, cluster, vmi: view.vmi };
+}
+
+/** The configuration of a case, for a controller that works as KubeVirt's does. */
+export function vmiConfig(context: unknown): VmiPlanConfig {
   const flags = at(context, "flags");
   const kubevirt = {
     configuration: at(context, "configuration"),
     annotations: at(context, "kubevirtAnnotations"),
   };
-  const config = {
+  return {
     cluster: contextConfig({ kubevirt }),
     profile,
-    podNames: "generated" as const,
+    podNames: "generated",
     stepByStep: true,
     syncedAnnotations: textsField(flags, "additionalLauncherAnnotationsSync", "context.flags"),
     syncedLabels: textsField(flags, "additionalLauncherLabelsSync", "context.flags"),
   };
-  const now = contextTime(context) ?? 0;
-  const plan = await carryOut((outcomes) => planVmi(view, config, now, outcomes), cluster);
-  return { plan, cluster, vmi: view.vmi };
+}
+
+/** Passes over a VMI as {@link reconcileVmi} makes them, with caches that are never behind. */
+export function recordedVmiPass(key: string, config: VmiPlanConfig): Pass {
+  return async (cluster, now) => {
+    const view = viewOf(cluster, key, {});
+    await carryOut((outcomes) => planVmi(view, config, now, outcomes), cluster);
+  };
 }
 
 /** What the controller's caches say of the VMI. */

@@ -46,10 +46,20 @@ export interface ReconcilePass {
 export async function reconcilePass<T>(
   input: unknown,
   context: unknown,
-  { plural, plan }: Reconciler<T>,
+  reconciler: Reconciler<T>,
 ): Promise<ReconcilePass> {
   const cluster = new RecordedCluster(input, context);
-  const [name = "", namespace = ""] = text(at(input, "key")).split("/").reverse();
+  return await reconcileOnce(cluster, text(at(input, "key")), context, reconciler);
+}
+
+/** The same on a cluster, with the time of the context. */
+export async function reconcileOnce<T>(
+  cluster: RecordedCluster,
+  key: string,
+  context: unknown,
+  { plural, plan }: Reconciler<T>,
+): Promise<ReconcilePass> {
+  const [name = "", namespace = ""] = key.split("/").reverse();
   const subject = cluster
     .cached(plural)
     .find(({ metadata }) => metadata.name === name && (metadata.namespace ?? "") === namespace);
@@ -57,7 +67,7 @@ export async function reconcilePass<T>(
   const given = {
     subject: subject as unknown as T,
     cluster,
-    config: contextConfig(withAnnotations(context)),
+    config: caseConfig(context),
     now: contextTime(context) ?? 0,
     expected: (kind: string) =>
       at(context, "expectations", kind) as "creation" | "deletion" | undefined,
@@ -66,12 +76,10 @@ export async function reconcilePass<T>(
   return { plan: done, cluster, subject };
 }
 
-/** Controllers' cases give the annotations of the KubeVirt object separately. */
-function withAnnotations(context: unknown): unknown {
+/** The configuration of a controller's case, which gives the annotations of the KubeVirt object separately. */
+export function caseConfig(context: unknown): ClusterConfig {
   const annotations = at(context, "kubevirtAnnotations");
-  if (annotations === undefined) return context;
-  return {
-    ...Object(context),
-    kubevirt: { configuration: at(context, "configuration"), annotations },
-  };
+  if (annotations === undefined) return contextConfig(context);
+  const kubevirt = { configuration: at(context, "configuration"), annotations };
+  return contextConfig({ ...Object(context), kubevirt });
 }

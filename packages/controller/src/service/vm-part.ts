@@ -1,8 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
+import { at } from "@virtkit/api/shape";
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import { controllerOf } from "../plan/ownership.ts";
 import { vmResources } from "../plan/vm-resources.ts";
 import { OwnStatuses } from "../vm/own-statuses.ts";
 import { vmReconciler } from "../vm/vm-reconciler.ts";
+import type { VmConfig } from "../vm/vm-view.ts";
+import { configWatch, namesIn } from "./config-watch.ts";
 import type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
 import type { SharedCaches } from "./shared-caches.ts";
 import { sharedWatch, syncedFirst } from "./shared-watch.ts";
@@ -34,7 +38,24 @@ function make(context: PartContext): ControllerPart {
   };
 }
 
-function watches({ caches, names }: PartContext): ControllerPart["watches"] {
+/** What plans for VMs read besides the configuration of new VMIs. */
+function configOfVms(kubevirt: KubeObject | undefined): unknown {
+  const configuration = at(kubevirt, "spec", "configuration");
+  return [
+    at(configuration, "changedBlockTrackingLabelSelectors"),
+    at(configuration, "developerConfiguration"),
+    at(configuration, "instancetype"),
+    at(configuration, "liveUpdateConfiguration"),
+    at(configuration, "vmRolloutStrategy"),
+  ];
+}
+
+/** Whether the labels of a namespace decide about anything: about changed-block tracking. */
+function selectsNamespaces({ changedBlockTracking }: VmConfig): boolean {
+  return changedBlockTracking?.namespaceLabelSelector !== undefined;
+}
+
+function watches({ caches, names, config }: PartContext): ControllerPart["watches"] {
   const { vms, vmis, pods, claims, dataVolumes } = caches;
   const { vmis: vmiKind } = vmResources(names);
   return [
@@ -53,8 +74,17 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
     ...(dataVolumes
       ? [sharedWatch(dataVolumes, { keys: (volume) => vmsOfClaim(volume, caches) })]
       : []),
+    configWatch(caches, { reads: configOfVms, keys: () => namesIn(vms) }),
+    sharedWatch(caches.namespaces, {
+      keys: ({ metadata }) => namesIn(vms, metadata.name),
+      predicate: ({ old, object }) =>
+        selectsNamespaces(config().cluster) &&
+        old !== undefined &&
+        object !== undefined &&
+        !isDeepStrictEqual(old.metadata.labels, object.metadata.labels),
+      priority: "low",
+    }),
     ...syncedFirst([
-      caches.namespaces,
       caches.revisions,
       caches.instancetypes,
       caches.clusterInstancetypes,

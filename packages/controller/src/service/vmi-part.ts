@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { readMemory } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
 import { proofsFromNode } from "@virtkit/api/proofs";
-import { text } from "@virtkit/api/shape";
+import { at, entry, text } from "@virtkit/api/shape";
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import type { CacheChange } from "@virtkit/kube/cache";
 import { stateClaimLabel } from "@virtkit/launcher-pod/traits";
@@ -11,6 +11,7 @@ import { controllerOf } from "../plan/ownership.ts";
 import type { VmiCaches } from "../vmi/vmi-caches.ts";
 import { vmiReconciler } from "../vmi/vmi-reconciler.ts";
 import { vmiSources } from "../vmi/vmi-sources.ts";
+import { configWatch, namesIn } from "./config-watch.ts";
 import type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
 import type { SharedCaches } from "./shared-caches.ts";
 import { sharedWatch, syncedFirst } from "./shared-watch.ts";
@@ -79,6 +80,10 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
     // If a VM is gone or has released itself, nobody else removes its finalizer.
     sharedWatch(vms, { predicate: ({ old, object }) => hasLetGo(old, object, names) }),
     sharedWatch(nodes, { keys: (node) => vmisOn(node, caches), predicate: provesMore }),
+    configWatch(caches, {
+      reads: (kubevirt) => configOfVmis(kubevirt, names),
+      keys: () => namesIn(vmis),
+    }),
     ...syncedFirst([
       caches.namespaces,
       caches.configMaps,
@@ -89,6 +94,20 @@ function watches({ caches, names }: PartContext): ControllerPart["watches"] {
       caches.cdis,
       caches.cdiConfigs,
     ] as never[]),
+  ];
+}
+
+/**
+ * What plans for VMIs read besides the configuration of new Pods. A VMI whose Pod cannot be created is looked at again in any
+ * case.
+ */
+function configOfVmis(kubevirt: KubeObject | undefined, { annotations }: Names): unknown {
+  const configuration = at(kubevirt, "spec", "configuration");
+  return [
+    entry(kubevirt?.metadata.annotations, annotations.skipBackupHooks),
+    at(configuration, "additionalGuestMemoryOverheadRatio"),
+    at(configuration, "developerConfiguration"),
+    at(configuration, "network"),
   ];
 }
 

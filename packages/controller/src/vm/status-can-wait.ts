@@ -56,9 +56,10 @@ function deferrable(
   const { vm, vmi, isStarting, config } = pass;
   // The more exact memory is needed only if somebody removes VMI and Pod by force.
   const memory = config.names.own(runMemoryCondition);
-  // Nobody needs to know more about a deleted VM, and not even that if it is gone at once.
+  // Nobody needs to know more about a deleted VM than why it is still there, and not even that if it is gone at once.
   if (isDeleting(vm)) {
-    const isTold = before.printableStatus === after.printableStatus;
+    const isSameFailure = !changedTypes(before, after).includes("Failure");
+    const isTold = isSameFailure && before.printableStatus === after.printableStatus;
     const isQuick = isWithin(pass, at(vm, "metadata", "deletionTimestamp"));
     return isTold || isQuick ? everything : { fields: [], conditions: [memory] };
   }

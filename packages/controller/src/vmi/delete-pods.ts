@@ -84,6 +84,8 @@ export function deleteTemporaryPods(pass: VmiPass, launcher: PodObject): SyncFai
     .filter((pod) => isControlledBy(pod, pass.vmi) || isControlledBy(pod, launcher));
   for (const pod of temporary) {
     if (!["Running", "Succeeded", "Failed"].includes(text(pod.status?.phase))) continue;
+    // KubeVirt deletes it in every pass until it is gone; here it waits for its proof, too.
+    if (pass.grant && isBeingDeleted(pod)) continue;
     const refusal = deletePod(pass, pod, "temporary Pod", { gracePeriodSeconds: 0 });
     if (refusal) return { reason: "FailedHotplugSync", message: refusal.message };
   }

@@ -266,8 +266,10 @@ function fromWaitingForSync(
   { failure }: PhaseFacts,
   pod: PodObject | undefined,
 ): PhaseStep {
+  // KubeVirt goes to `Scheduling` and back in every pass while the Pod of the last attempt is being deleted.
+  const isOver = pass.grant ? isGoingDown : isDown;
   if (pass.isBeingDeleted) releaseUnstarted(pass);
-  else if (pod && !hasFailedToReceive(pass) && !(pass.isReceiver && isDown(pod))) {
+  else if (pod && !hasFailedToReceive(pass) && !(pass.isReceiver && isOver(pod))) {
     enter(pass, "Scheduling");
   }
   return { failure };
