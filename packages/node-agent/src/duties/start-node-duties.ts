@@ -19,8 +19,6 @@ export interface NodeDutiesOptions extends Observers {
   readonly devicesReady: () => boolean;
   /** What the node's hypervisor can do; if it is undefined, no such label is touched. */
   readonly capabilities: () => NodeCapabilities | undefined;
-  /** Hyper-V features that KVM supports on this node. Default none. */
-  readonly hyperv?: readonly string[];
   /** As Go names it: `amd64`. */
   readonly architecture: string;
   readonly files?: NodeFiles;
@@ -167,7 +165,7 @@ class RunningDuties implements NodeDuties {
   }
 
   async #compareLabels(): Promise<void> {
-    const { architecture, hyperv = [], config, recordEvent } = this.#options;
+    const { architecture, config, recordEvent } = this.#options;
     const capabilities = this.#options.capabilities();
     if (!capabilities) return;
     const current = config();
@@ -175,6 +173,7 @@ class RunningDuties implements NodeDuties {
     if (Object.hasOwn(node.metadata.annotations ?? {}, current.names.annotations.skipNodeLabels)) {
       return;
     }
+    const hyperv = this.#files.hypervFeatures();
     const facts = { architecture, hyperv, realtime: this.#files.isRealtime() };
     const wanted = nodeLabelsFor(capabilities, facts, current);
     if (Object.hasOwn(wanted, current.names.nodeLabels.obsoleteHostModel)) {
