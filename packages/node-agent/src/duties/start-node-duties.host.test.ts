@@ -17,6 +17,7 @@ async function hypervLabels(files: NodeFiles): Promise<readonly string[]> {
       for (const label of Object.keys(metadata.labels ?? {})) labels.add(label);
       return {} as KubeObject;
     },
+    create: async () => ({}),
   } as unknown as NodeDutiesOptions["client"];
   const clock = new ManualClock();
   const config = clusterConfig();

@@ -14,6 +14,7 @@ import { startGuestServer } from "../guest-server/guest-server.ts";
 import { hostArchitecture } from "../host-architecture.ts";
 import { prepareNode } from "../node-setup/prepare-node.ts";
 import { createNodeAgent } from "./create-node-agent.ts";
+import { RequestEvents } from "./request-events.ts";
 import { servedGuests } from "./served-guests.ts";
 
 /** The options of `virtkit-node-agent`. */
@@ -69,10 +70,12 @@ export async function main(args: readonly string[], signal: AbortSignal): Promis
   });
   const credentials = readCredentials(values["tls-directory"]);
   const shown = readCredentials(values["vsock-tls-directory"]);
+  await using events = new RequestEvents({ client, nodeName, log, names: config.names });
   await using _ = credentials
     ? await startGuestServer({
         ...{ nodeName, log, credentials: { current: credentials } },
         findGuest: servedGuests(agent),
+        recordEvent: events.record,
         dialVsock: vsockDialer(shown && { credentials: async () => shown }),
       })
     : undefined;
