@@ -10,7 +10,7 @@ import {
   readCapabilityFiles,
   startNodeDuties,
 } from "@virtkit/node-agent/duties";
-import { GuestMetrics, prometheusText } from "@virtkit/node-agent/metrics";
+import { startMetricsServer } from "@virtkit/node-agent/metrics";
 import {
   migrationAddress,
   migrationCertificates,
@@ -77,10 +77,11 @@ const guests = service.serveGuests({
   renewSince: () => operator.rotationAsked(config()),
 });
 operator.onRotationAsked(configuration, () => void guests.renew());
-const guestMetrics = new GuestMetrics({ log });
-const metrics = async () =>
-  prometheusText(await guestMetrics.collect(service.measuredGuests(agent)));
-const health = await operator.serveHealth(() => agent.problems(), { port: 8080, metrics });
+const ready = () => guests.problems.length === 0;
+const health = await startMetricsServer({
+  ...{ log, port: 8080, problems: () => agent.problems() },
+  collect: service.agentMetrics({ agent, nodeName, log, ready, capabilities: () => capabilities }),
+});
 log.info({ node: nodeName }, "the node agent starts");
 await agent.run({ signal });
 for (const part of [guests, health, duties, plugins]) await part[Symbol.asyncDispose]();
