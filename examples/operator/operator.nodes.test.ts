@@ -132,6 +132,18 @@ async function useStreams(namespace: string): Promise<void> {
   await expect.poll(() => vnc.text, patience).toBe("RFB 003.008\n");
 }
 
+/** Pauses and continues the guest; what that leaves is what `kubectl describe` shows. */
+async function pauseAndContinue(namespace: string): Promise<void> {
+  const guests = guestsIn(cluster, namespace);
+  expect(await guests.verb("vmi/demo", "pause")).toBe(202);
+  expect(await guests.verb("vmi/demo", "unpause")).toBe(202);
+  const about = "involvedObject.kind=VirtualMachineInstance,involvedObject.name=demo";
+  const output = ["-o", "jsonpath={.items[*].reason}"];
+  const reasons = async (): Promise<readonly string[]> =>
+    (await guests.kubectl("get", "events", "--field-selector", about, ...output)).split(" ");
+  await expect.poll(reasons, patience).toEqual(expect.arrayContaining(["Paused", "Unpaused"]));
+}
+
 async function addressesOf(component: string): Promise<readonly string[]> {
   const selector = ["-n", "kubevirt", "-l", `kubevirt.io=${component}`];
   const output = ["-o", "jsonpath={.items[*].status.podIP}"];
@@ -182,6 +194,7 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
     expect(await kindsSince(cluster, idle)).toEqual(expect.arrayContaining([...kindsOfGuests]));
     await useStreams(namespace.name);
     await useHelpers(namespace.name);
+    await pauseAndContinue(namespace.name);
     expect(await metricsOf("virt-controller")).toMatch(
       /^kubevirt_vmi_info\{.*phase="running".*\} 1$/m,
     );

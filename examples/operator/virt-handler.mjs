@@ -10,7 +10,7 @@ import {
   readCapabilityFiles,
   startNodeDuties,
 } from "@virtkit/node-agent/duties";
-import { GuestMetrics } from "@virtkit/node-agent/metrics";
+import { startMetricsServer } from "@virtkit/node-agent/metrics";
 import { migrationAddress, migrationCertificates } from "@virtkit/node-agent/migration";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
 import * as service from "@virtkit/node-agent/service";
@@ -67,9 +67,11 @@ const guests = service.serveGuests({
   renewSince: () => operator.rotationAsked(config()),
 });
 operator.onRotationAsked(configuration, () => void guests.renew());
-const guestMetrics = new GuestMetrics({ log });
-const metrics = () => guestMetrics.text(service.measuredGuests(agent));
-const health = await operator.serveHealth(() => agent.problems(), { port: 8080, metrics });
+const ready = () => guests.problems.length === 0;
+const health = await startMetricsServer({
+  ...{ log, port: 8080, problems: () => agent.problems() },
+  collect: service.agentMetrics({ agent, nodeName, log, ready, capabilities: () => capabilities }),
+});
 log.info({ node: nodeName }, "the node agent starts");
 await agent.run({ signal });
 for (const part of [guests, health, duties, plugins]) await part[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ import {
 import { agentDirectory, connectVmi, openVmiSandbox, readRecord } from "@virtkit/local";
 import { RunClaims } from "@virtkit/node-agent/claims";
 import { type RequestEvent, startGuestServer } from "@virtkit/node-agent/guest-server";
-import { GuestMetrics } from "@virtkit/node-agent/metrics";
+import { GuestMetrics, prometheusText } from "@virtkit/node-agent/metrics";
 import {
   apiServerIdentity,
   CertificateAuthority,
@@ -134,7 +134,7 @@ test("the API server reaches a real guest's console, screen and verbs through it
         { metadata: {}, items: expect.any(Array) },
       ]);
     }
-    const text = await new GuestMetrics().text([{ vmi, launcher }]);
+    const text = prometheusText(await new GuestMetrics().collect([{ vmi, launcher }]));
     expect(text).toMatch(/^kubevirt_vmi_cpu_usage_seconds_total\{.*name="demo".*\} [\d.]+$/m);
     expect(text).toMatch(
       /^kubevirt_vmi_network_receive_bytes_total\{.*interface="default".*\} \d+$/m,

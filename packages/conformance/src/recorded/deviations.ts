@@ -34,10 +34,6 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
       "The length of an option over 255 bytes wraps in KubeVirt, which corrupts the packet; here the option is split.",
   },
   handler: {
-    "memory-unit-letter-kib":
-      "KubeVirt writes an empty memory status for a unit that libvirt does not have; here the status stays as it was.",
-    "memory-unit-none":
-      "KubeVirt writes an empty memory status for a unit that libvirt does not have; here the status stays as it was.",
     "update-sriov-adjust-fails":
       "KubeVirt uses the text of an error as the reason of an event, which the API server may refuse.",
   },

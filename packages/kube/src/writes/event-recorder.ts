@@ -17,7 +17,7 @@ import { type EventType, events, type KubeEvent, type ObjectReference } from "./
 
 /** Options of an {@link EventRecorder}. */
 export interface EventRecorderOptions extends Observers {
-  readonly client: KubeClient;
+  readonly client: Pick<KubeClient, "create" | "patch">;
   /** Who says it. */
   readonly component: string;
   /** The node of the component, if there is one for each node. */

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hypervFeatures } from "@virtkit/host-primitives/kvm";
 import type { KsmFacts, KsmSettings } from "./ksm.ts";
 
 const longest = 65_536;
@@ -25,6 +26,11 @@ export class NodeFiles {
   /** This boot of the node. */
   bootId(): string {
     return this.#read("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  }
+
+  /** The Hyper-V features that the node's KVM gives to guests; none without KVM. */
+  hypervFeatures(): readonly string[] {
+    return hypervFeatures(join(this.#root, "dev/kvm"));
   }
 
   /** What the kernel reports about KSM; undefined if it does not support it. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ManualClock } from "@virtkit/api/clock";
 import { clusterConfig } from "@virtkit/api/config";
-import type { KubeClient, KubeObject, Patch } from "@virtkit/kube";
+import type { KubeObject, Patch } from "@virtkit/kube";
 import { expect, onTestFinished, test } from "vitest";
 import { NodeFiles } from "./node-files.ts";
 import { type NodeDutiesOptions, startNodeDuties } from "./start-node-duties.ts";
@@ -16,11 +16,13 @@ function fakeClient(): {
   client: NodeDutiesOptions["client"];
   node: { labels: Labels; annotations: Labels };
   writes: unknown[];
+  events: unknown[];
   down: boolean;
 } {
   const state = {
     node: { labels: { mine: "x" } as Labels, annotations: {} as Labels },
     writes: [] as unknown[],
+    events: [] as unknown[],
     down: false,
     client: {
       get: async () => ({ metadata: { name: "n1", ...state.node } }) as unknown as KubeObject,
@@ -32,7 +34,11 @@ function fakeClient(): {
         state.node.annotations = { ...state.node.annotations, ...metadata.annotations };
         return {} as KubeObject;
       },
-    } as unknown as Pick<KubeClient, "get" | "patch">,
+      create: async (_: unknown, event: unknown) => {
+        state.events.push(event);
+        return event as KubeObject;
+      },
+    } as unknown as NodeDutiesOptions["client"],
   };
   return state;
 }
@@ -64,7 +70,7 @@ function options(client: NodeDutiesOptions["client"], more: Partial<NodeDutiesOp
       "var/lib/kubelet/cpu_manager_state": '{"policyName":"static"}',
       "proc/sys/kernel/sched_rt_runtime_us": "-1\n",
     }),
-    random: { number: () => 0 } as NonNullable<NodeDutiesOptions["random"]>,
+    random: { number: () => 0, uuid: () => "0" } as NonNullable<NodeDutiesOptions["random"]>,
     wall: () => new Date("2030-01-01T00:00:00.5Z"),
     ...more,
   };
@@ -133,7 +139,6 @@ test("an unavailable API server stops nothing, and the end waits for it only for
 test("a node with the skip annotation keeps its labels, and an obsolete host model is reported", async () => {
   const server = fakeClient();
   const clock = new ManualClock();
-  const events: string[] = [];
   const config = clusterConfig({ obsoleteCPUModels: { Old: true } });
   const more = {
     clock,
@@ -142,7 +147,6 @@ test("a node with the skip annotation keeps its labels, and an obsolete host mod
       ...capabilities,
       hostModel: { name: "Old", vendor: "Intel", requiredFeatures: [] },
     }),
-    recordEvent: (_: KubeObject, reason: string) => events.push(reason),
   };
   server.node.annotations["node-labeller.kubevirt.io/skip-node"] = "true";
   const duties = startNodeDuties(options(server.client, more));
@@ -150,6 +154,13 @@ test("a node with the skip annotation keeps its labels, and an obsolete host mod
   expect(server.node.labels).not.toHaveProperty(["cpu-model.node.kubevirt.io/Skylake"]);
   delete server.node.annotations["node-labeller.kubevirt.io/skip-node"];
   await duties.label();
-  expect(events).toEqual(["HostModelIsObsolete"]);
+  await clock.pass(0);
+  expect(server.events).toMatchObject([
+    {
+      involvedObject: { kind: "Node", name: "n1" },
+      ...{ type: "Warning", reason: "HostModelIsObsolete" },
+      source: { component: "virt-handler", host: "n1" },
+    },
+  ]);
   await duties[Symbol.asyncDispose]();
 });

@@ -3,6 +3,7 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import { describeError, type Observers } from "@virtkit/api/observe";
 import { type Random, realRandom } from "@virtkit/api/random";
 import { defineResource, type KubeClient, type KubeObject } from "@virtkit/kube";
+import { EventRecorder } from "@virtkit/kube/writes";
 import { isCpuManagerStatic, planHeartbeat } from "./heartbeat.ts";
 import { planKsm } from "./ksm.ts";
 import type { NodeCapabilities } from "./node-capabilities.ts";
@@ -11,7 +12,7 @@ import { nodeLabelsFor, planLabels } from "./node-labels.ts";
 
 /** What {@link startNodeDuties} works with. */
 export interface NodeDutiesOptions extends Observers {
-  readonly client: Pick<KubeClient, "get" | "patch">;
+  readonly client: Pick<KubeClient, "get" | "patch" | "create">;
   readonly nodeName: string;
   /** The current configuration. */
   readonly config: () => ClusterConfig;
@@ -19,13 +20,9 @@ export interface NodeDutiesOptions extends Observers {
   readonly devicesReady: () => boolean;
   /** What the node's hypervisor can do; if it is undefined, no such label is touched. */
   readonly capabilities: () => NodeCapabilities | undefined;
-  /** Hyper-V features that KVM supports on this node. Default none. */
-  readonly hyperv?: readonly string[];
   /** As Go names it: `amd64`. */
   readonly architecture: string;
   readonly files?: NodeFiles;
-  /** Called with events for the Node object. Must not throw. */
-  readonly recordEvent?: (node: KubeObject, reason: string, message: string) => void;
   readonly clock?: Clock;
   readonly random?: Random;
   readonly wall?: () => Date;
@@ -83,6 +80,7 @@ class RunningDuties implements NodeDuties {
   readonly #options: NodeDutiesOptions;
   readonly #clock: Clock;
   readonly #files: NodeFiles;
+  readonly #events: EventRecorder;
   readonly #stop = new AbortController();
   readonly #loops: Promise<void>[] = [];
   #started = false;
@@ -93,6 +91,12 @@ class RunningDuties implements NodeDuties {
     this.#options = options;
     this.#clock = options.clock ?? realClock;
     this.#files = options.files ?? new NodeFiles();
+    const { client, nodeName: host, clock, random, wall, log, metrics } = options;
+    this.#events = new EventRecorder({
+      ...{ client, host, component: "virt-handler", clock, random, wall },
+      ...(log && { log }),
+      ...(metrics && { metrics }),
+    });
   }
 
   start(): void {
@@ -123,6 +127,7 @@ class RunningDuties implements NodeDuties {
     this.#stop.abort();
     await Promise.all(this.#loops);
     await this.#writes;
+    await this.#events.close();
     for (let attempt = 0; attempt < lastTries; attempt++) {
       try {
         await this.#heartbeat(false);
@@ -167,7 +172,7 @@ class RunningDuties implements NodeDuties {
   }
 
   async #compareLabels(): Promise<void> {
-    const { architecture, hyperv = [], config, recordEvent } = this.#options;
+    const { architecture, config } = this.#options;
     const capabilities = this.#options.capabilities();
     if (!capabilities) return;
     const current = config();
@@ -175,11 +180,12 @@ class RunningDuties implements NodeDuties {
     if (Object.hasOwn(node.metadata.annotations ?? {}, current.names.annotations.skipNodeLabels)) {
       return;
     }
+    const hyperv = this.#files.hypervFeatures();
     const facts = { architecture, hyperv, realtime: this.#files.isRealtime() };
     const wanted = nodeLabelsFor(capabilities, facts, current);
     if (Object.hasOwn(wanted, current.names.nodeLabels.obsoleteHostModel)) {
       const message = `the CPU model of this host, ${capabilities.hostModel?.name}, is obsolete`;
-      recordEvent?.(node, "HostModelIsObsolete", message);
+      this.#events.record(nodes, node, { type: "Warning", reason: "HostModelIsObsolete", message });
     }
     const labels = planLabels(node.metadata.labels ?? {}, wanted, current.names);
     if (Object.keys(labels).length > 0) await this.#patch({ metadata: { labels } });

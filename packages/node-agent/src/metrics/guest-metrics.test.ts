@@ -55,7 +55,7 @@ test("one bulk call becomes samples with KubeVirt's names and the VMI's device n
     calls++;
     return counted;
   };
-  const text = await metrics.text([guest("a", stats)]);
+  const text = prometheusText(await metrics.collect([guest("a", stats)]));
   expect(calls).toBe(1);
   for (const line of [
     'kubevirt_vmi_cpu_usage_seconds_total{node="n1",namespace="default",name="a"} 2.5',
@@ -91,6 +91,30 @@ test("a launcher that does not answer delays only itself, and is asked once", as
   };
   expect(await names()).toEqual(["a", "b", "c"]);
   expect(await names()).toEqual(["a", "b", "c"]);
+  expect(asked).toBe(1);
+});
+
+test("collections that overlap share the answer of a launcher, and lose no guest", async () => {
+  const clock = new ManualClock();
+  const metrics = new GuestMetrics({ clock });
+  let asked = 0;
+  let answer = (_: DomainStats): void => {};
+  const slow = (): Promise<DomainStats> => {
+    asked++;
+    return new Promise((resolve) => {
+      answer = resolve;
+    });
+  };
+  const guests = [guest("slow", slow)];
+  const first = metrics.collect(guests);
+  await clock.pass(1_000);
+  const second = metrics.collect(guests);
+  await clock.pass(1_000);
+  answer(counted);
+  const names = async (samples: ReturnType<GuestMetrics["collect"]>): Promise<Set<unknown>> =>
+    new Set((await samples).map(({ labels }) => labels["name"]));
+  expect(await names(first)).toEqual(new Set(["slow"]));
+  expect(await names(second)).toEqual(new Set(["slow"]));
   expect(asked).toBe(1);
 });
 
@@ -164,17 +188,4 @@ test("names and types are those of KubeVirt's virt-handler", () => {
   for (const [name, { type }] of Object.entries(metricKinds)) {
     expect([name, theirs.get(name)]).toEqual([name, type]);
   }
-});
-
-test("every metric of KubeVirt's virt-handler is served, or listed in deviations.md with the reason", () => {
-  const file = new URL("../../../conformance/cases/metrics.json", import.meta.url);
-  const recorded = JSON.parse(readFileSync(file, "utf8")) as {
-    components: { "virt-handler": { name: string }[] };
-  };
-  const text = readFileSync(new URL("../../deviations.md", import.meta.url), "utf8");
-  const listed = [...text.matchAll(/^\| `(kubevirt_\w+)` \| \S/gm)].map(([, name]) => name);
-  const untold = recorded.components["virt-handler"]
-    .map(({ name }) => name)
-    .filter((name) => !(name in metricKinds));
-  expect(listed.toSorted()).toEqual(untold.toSorted());
 });

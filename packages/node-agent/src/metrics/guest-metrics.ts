@@ -6,7 +6,6 @@ import type { DomainStatus, GuestControl, GuestFileSystem } from "@virtkit/domai
 import { guestSamples, type Sample } from "./guest-samples.ts";
 import { type DeviceNames, readGuestStats } from "./guest-stats.ts";
 import { type MigrationFigures, migrationSamples } from "./migration-samples.ts";
-import { prometheusText } from "./prometheus-text.ts";
 
 /** A guest whose statistics are collected. */
 export interface MeasuredGuest {
@@ -41,12 +40,13 @@ interface KnownFileSystems {
 
 /**
  * What guests use, for Prometheus. Each collection makes one bulk call per launcher. A launcher that has not
- * answered the last one is not asked again: a slow one delays only itself, and is left out.
+ * answered the last one is not asked again: a collection that overlaps waits for that answer, and one that comes too late
+ * for it leaves the guest out. So a slow launcher delays only itself.
  */
 export class GuestMetrics {
   readonly #options: Required<Omit<GuestMetricsOptions, keyof Observers>> & Observers;
-  /** UIDs of guests whose launchers have not answered yet. */
-  readonly #asked = new Set<string>();
+  /** By UID, the answers of launchers that have not answered yet; empty ones once it took too long. */
+  readonly #asked = new Map<string, Promise<readonly Sample[]>>();
   /** UIDs of guests whose launchers failed last time: they are asked last. */
   readonly #slow = new Set<string>();
   readonly #fileSystems = new Map<string, KnownFileSystems>();
@@ -66,6 +66,7 @@ export class GuestMetrics {
   async collect(guests: readonly MeasuredGuest[]): Promise<readonly Sample[]> {
     const { concurrency, clock, timeout } = this.#options;
     this.#forgetAllBut(guests);
+    const underWay = guests.flatMap(({ vmi }) => this.#asked.get(uidOf(vmi)) ?? []);
     const waiting = guests
       .filter(({ vmi }) => !this.#asked.has(uidOf(vmi)))
       .toSorted((a, b) => this.#rank(a) - this.#rank(b));
@@ -74,10 +75,13 @@ export class GuestMetrics {
       migrationSamples(vmi, migration),
     );
     let over = false;
+    const add = async (answer: Promise<readonly Sample[]>): Promise<void> => {
+      const samples = await answer;
+      if (!over) collected.push(...samples);
+    };
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next && !over; next = waiting.shift()) {
-        const samples = await this.#samplesOf(next);
-        if (!over) collected.push(...samples);
+        await add(this.#answerOf(next));
       }
     };
     const workers = Array.from({ length: Math.min(concurrency, waiting.length) }, work);
@@ -85,22 +89,35 @@ export class GuestMetrics {
     const late = new Promise<void>((resolve) => {
       timer = clock.setTimeout(resolve, timeout);
     });
-    await Promise.race([Promise.all(workers), late]);
+    await Promise.race([Promise.all([...workers, ...underWay.map(add)]), late]);
     clock.clearTimeout(timer);
     over = true;
     return collected;
   }
 
-  /** What `collect` finds, in the text format of Prometheus. Never rejects. */
-  async text(guests: readonly MeasuredGuest[]): Promise<string> {
-    return prometheusText(await this.collect(guests));
+  /** Another collection may have asked the launcher meanwhile. */
+  #answerOf(guest: MeasuredGuest): Promise<readonly Sample[]> {
+    const uid = uidOf(guest.vmi);
+    const underWay = this.#asked.get(uid);
+    if (underWay) return underWay;
+    const { clock, timeout } = this.#options;
+    const answer = new Promise<readonly Sample[]>((resolve) => {
+      const timer = clock.setTimeout(() => resolve([]), timeout);
+      void this.#samplesOf(guest).then((samples) => {
+        clock.clearTimeout(timer);
+        this.#asked.delete(uid);
+        resolve(samples);
+      });
+    });
+    this.#asked.set(uid, answer);
+    return answer;
   }
 
+  /** Never rejects. */
   async #samplesOf(guest: MeasuredGuest): Promise<readonly Sample[]> {
     const { vmi, launcher, status } = guest;
     const { launcherTimeout, log, metrics } = this.#options;
     const uid = uidOf(vmi);
-    this.#asked.add(uid);
     try {
       const counted = await launcher.stats({ timeout: launcherTimeout });
       const fileSystems = await this.#fileSystemsOf(guest);
@@ -115,8 +132,6 @@ export class GuestMetrics {
         "a launcher did not report its statistics",
       );
       return [];
-    } finally {
-      this.#asked.delete(uid);
     }
   }
 

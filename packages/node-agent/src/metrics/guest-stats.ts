@@ -115,7 +115,6 @@ export function readGuestStats(stats: DomainStats, names: DeviceNames): GuestSta
       flushRequests: count(`${prefix}.fl.reqs`),
       flushTimes: count(`${prefix}.fl.times`),
     })),
-    load: { "1m": count("load.1m"), "5m": count("load.5m"), "15m": count("load.15m") },
     ...(count("dirtyrate.megabytes_per_second") === undefined
       ? {}
       : { dirtyRateMebibytes: count("dirtyrate.megabytes_per_second") ?? 0 }),

@@ -7,7 +7,7 @@ export interface MetricKind {
 const counter = (help: string): MetricKind => ({ type: "counter", help });
 const gauge = (help: string): MetricKind => ({ type: "gauge", help });
 
-/** The metrics that a node agent serves, by KubeVirt's names. */
+/** The metrics that a node agent knows, by KubeVirt's names. `deviations.md` lists those that it does not serve. */
 export const metricKinds: Readonly<Record<string, MetricKind>> = {
   kubevirt_virt_handler_ready_status: gauge("Whether the node agent is ready"),
   kubevirt_node_deprecated_machine_types: gauge("Machine types that QEMU will soon remove"),

@@ -1,8 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describeError, type Observers } from "@virtkit/api/observe";
-import { type Credentials, serverTlsOptions } from "@virtkit/pki";
 
 /** What {@link startMetricsServer} works with. */
 export interface MetricsServerOptions extends Observers {
@@ -10,11 +8,9 @@ export interface MetricsServerOptions extends Observers {
   readonly collect: () => Promise<string>;
   /** What is wrong, for a liveness probe; empty if all is well. Default: nothing. */
   readonly problems?: () => readonly string[];
-  /** Serves HTTPS with these. Clients need no certificate. Default: plain HTTP. */
-  readonly credentials?: Credentials;
+  /** Default: all addresses. */
   readonly address?: string;
-  /** Default 8443, as KubeVirt's virt-handler. */
-  readonly port?: number;
+  readonly port: number;
   /** Concurrent scrapes; more are answered with 503. Default 3, as in KubeVirt. */
   readonly scrapes?: number;
 }
@@ -26,16 +22,13 @@ const limits = { connections: 32, header: 10_000, request: 10_000, headerBytes: 
 
 /** Serves `/metrics` and `/healthz` of a node agent, and nothing else. */
 export async function startMetricsServer(options: MetricsServerOptions): Promise<MetricsServer> {
-  const { credentials, address, port = 8443 } = options;
+  const { address, port } = options;
   const bounds = {
     headersTimeout: limits.header,
     requestTimeout: limits.request,
     maxHeaderSize: limits.headerBytes,
   };
-  const serve = answering(options);
-  const server = credentials
-    ? createTlsServer({ ...serverTlsOptions(credentials), ...bounds, requestCert: false }, serve)
-    : createServer(bounds, serve);
+  const server = createServer(bounds, answering(options));
   server.maxConnections = limits.connections;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

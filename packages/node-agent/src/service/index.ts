@@ -1,5 +1,6 @@
 export { hostArchitecture } from "../host-architecture.ts";
 export type { NodeHooks } from "./agent-context.ts";
+export { type AgentMetricsOptions, agentMetrics } from "./agent-metrics.ts";
 export { createNodeAgent, type NodeAgent, type NodeAgentOptions } from "./create-node-agent.ts";
 export { findContainer } from "./find-container.ts";
 export { nodeAgentRules, type PolicyRule } from "./node-agent-rules.ts";
@@ -9,4 +10,4 @@ export type { IdentityFiles, MachineIdentity } from "./own-node.ts";
 export { type ProcNodeHostOptions, procNodeHost } from "./proc-node-host.ts";
 export { type Seam, type SeamHook, seams } from "./seams.ts";
 export { type GuestService, type ServeGuestsOptions, serveGuests } from "./serve-guests.ts";
-export { measuredGuests, servedGuests } from "./served-guests.ts";
+export { servedGuests } from "./served-guests.ts";

@@ -12,8 +12,11 @@ import { startNodeDuties } from "../duties/start-node-duties.ts";
 import { vsockDialer } from "../guest-server/dial-vsock.ts";
 import { startGuestServer } from "../guest-server/guest-server.ts";
 import { hostArchitecture } from "../host-architecture.ts";
+import { startMetricsServer } from "../metrics/metrics-server.ts";
 import { prepareNode } from "../node-setup/prepare-node.ts";
+import { agentMetrics } from "./agent-metrics.ts";
 import { createNodeAgent } from "./create-node-agent.ts";
+import { RequestEvents } from "./request-events.ts";
 import { servedGuests } from "./served-guests.ts";
 
 /** The options of `virtkit-node-agent`. */
@@ -28,6 +31,8 @@ const flags = {
   "tls-directory": { type: "string" },
   /** A folder with the same files: what programs in guests are shown over VSOCK. Without it, TLS to them is refused. */
   "vsock-tls-directory": { type: "string" },
+  /** Serves `/metrics` and `/healthz` over HTTP. */
+  "metrics-port": { type: "string", default: "8080" },
 } as const;
 
 /**
@@ -69,13 +74,21 @@ export async function main(args: readonly string[], signal: AbortSignal): Promis
   });
   const credentials = readCredentials(values["tls-directory"]);
   const shown = readCredentials(values["vsock-tls-directory"]);
+  await using events = new RequestEvents({ client, nodeName, log, names: config.names });
   await using _ = credentials
     ? await startGuestServer({
         ...{ nodeName, log, credentials: { current: credentials } },
         findGuest: servedGuests(agent),
+        recordEvent: events.record,
         dialVsock: vsockDialer(shown && { credentials: async () => shown }),
       })
     : undefined;
+  // The guest server, if there is one, listens by now.
+  const reported = { ready: () => true, capabilities: () => capabilities };
+  await using _metrics = await startMetricsServer({
+    ...{ log, port: Number(values["metrics-port"]), problems: () => agent.problems() },
+    collect: agentMetrics({ agent, nodeName, log, ...reported }),
+  });
   log.info({ node: nodeName }, "the node agent starts");
   await agent.run({ signal });
   log.info({ node: nodeName }, "the node agent stops; guests keep running");

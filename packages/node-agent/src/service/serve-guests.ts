@@ -13,6 +13,7 @@ import { requestCertificate } from "../certificates/request-certificate.ts";
 import { vsockDialer } from "../guest-server/dial-vsock.ts";
 import { type GuestServer, startGuestServer } from "../guest-server/guest-server.ts";
 import type { NodeAgent } from "./create-node-agent.ts";
+import { RequestEvents } from "./request-events.ts";
 import { servedGuests } from "./served-guests.ts";
 
 /** Options of {@link serveGuests}. */
@@ -46,7 +47,8 @@ export interface GuestService extends AsyncDisposable {
 
 /**
  * Serves an agent's guests to the API server as soon as this node has a certificate. Requests one until it is issued,
- * because the API server may be installed after the node agents. The certificate is renewed while streams stay open.
+ * because the API server may be installed after the node agents. The certificate is renewed while streams stay open. What
+ * requests do to a guest is recorded as events of its VMI.
  */
 export function serveGuests(options: ServeGuestsOptions): GuestService {
   return new CertifiedGuestService(options);
@@ -55,6 +57,7 @@ export function serveGuests(options: ServeGuestsOptions): GuestService {
 class CertifiedGuestService implements GuestService {
   readonly #options: ServeGuestsOptions;
   readonly #ending = new AbortController();
+  readonly #events: RequestEvents;
   readonly #starting: Promise<void>;
   #credentials: RenewedCredentials | undefined;
   /** What guests are shown over VSOCK. */
@@ -64,6 +67,14 @@ class CertifiedGuestService implements GuestService {
 
   constructor(options: ServeGuestsOptions) {
     this.#options = options;
+    const { client, nodeName, names, clock, log, metrics } = options;
+    this.#events = new RequestEvents({
+      ...{ client, nodeName },
+      ...(names && { names }),
+      ...(clock && { clock }),
+      ...(log && { log }),
+      ...(metrics && { metrics }),
+    });
     this.#starting = this.#start();
   }
 
@@ -90,6 +101,7 @@ class CertifiedGuestService implements GuestService {
     const shown = await this.#shown?.catch(() => undefined);
     shown?.close();
     await this.#server?.[Symbol.asyncDispose]();
+    await this.#events[Symbol.asyncDispose]();
   }
 
   async #start(): Promise<void> {
@@ -117,6 +129,7 @@ class CertifiedGuestService implements GuestService {
       ...{ nodeName, credentials: this.#credentials, findGuest: servedGuests(agent), ...observers },
       ...(port === undefined ? {} : { port }),
       dialVsock: vsockDialer({ credentials: () => this.#shownToGuests() }),
+      recordEvent: this.#events.record,
     });
     log?.info({ port: this.#server.port }, "guests are served to the API server");
   }

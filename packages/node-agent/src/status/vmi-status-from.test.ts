@@ -125,10 +125,13 @@ test("does not guess whether a hotplugged volume is mounted", () => {
   expect(phases([])).toBe("UnMountedFromPod");
 });
 
-test("memory in a unit unknown to libvirt is left unchanged", () => {
-  const memory = { guestCurrent: "1Gi" };
+test("a new size of memory replaces the old one, and one in an unknown unit removes it", () => {
+  const memory = { guestAtBoot: "1Gi", guestCurrent: "1Gi" };
   const hardware = { emulated: false, acpi: true, memory: { value: 2_097_152, unit: "KiB" } };
-  expect(after({ hardware }, { phase: "Running", memory }).memory).toEqual({ guestCurrent: "2Gi" });
-  const odd = { ...hardware, memory: { value: 3, unit: "constructor" } };
-  expect(after({ hardware: odd }, { phase: "Running", memory }).memory).toEqual(memory);
+  const now = (unit: string): unknown => {
+    const sized = { ...hardware, memory: { ...hardware.memory, unit } };
+    return after({ hardware: sized }, { phase: "Running", memory }).memory;
+  };
+  expect(now("KiB")).toEqual({ guestAtBoot: "1Gi", guestCurrent: "2Gi" });
+  expect(now("kib")).toEqual({ guestAtBoot: "1Gi" });
 });

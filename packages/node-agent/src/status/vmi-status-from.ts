@@ -82,15 +82,23 @@ function guestFields(
   const { status: before = {} } = vmi;
   const { os, hardware } = domain;
   const interfaces = interfacesOf(domain, vmi, podIps);
-  const guestCurrent = hardware?.memory && currentMemory(hardware.memory);
   return {
     ...(before.interfaces || interfaces.length > 0 ? { interfaces: [...interfaces] } : {}),
     // Only if the name differs, as in KubeVirt: a new kernel of the same system is not reported.
     ...(os?.name && os.name !== before.guestOSInfo?.name ? { guestOSInfo: { ...os } } : {}),
     ...(domain.fsFreeze === "frozen" ? { fsFreezeStatus: domain.fsFreeze } : {}),
     ...(hardware?.machine ? { machine: { type: hardware.machine } } : {}),
-    ...(guestCurrent ? { memory: { ...before.memory, guestCurrent } } : {}),
+    ...(hardware?.memory ? { memory: memoryNow(hardware.memory, before.memory) } : {}),
   };
+}
+
+/** A size in an unknown unit leaves no size, as in KubeVirt. */
+function memoryNow(
+  memory: Parameters<typeof currentMemory>[0],
+  { guestCurrent: _, ...rest }: NonNullable<VirtualMachineInstanceStatus["memory"]> = {},
+): NonNullable<VirtualMachineInstanceStatus["memory"]> {
+  const guestCurrent = currentMemory(memory);
+  return { ...rest, ...(guestCurrent === undefined ? {} : { guestCurrent }) };
 }
 
 /** A guest that is known not to be frozen has no entry; an unknown state stays as it was. */
