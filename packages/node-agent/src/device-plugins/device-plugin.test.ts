@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ManualClock } from "@virtkit/api/clock";
 import { clusterConfig } from "@virtkit/api/config";
 import { expect, onTestFinished, test } from "vitest";
 import { startFakeKubelet } from "../testing/fake-kubelet.ts";
@@ -39,6 +40,39 @@ test("devices are offered, withdrawn when their device node disappears, and then
   // It goes with a last word: the kubelet has none of them at once.
   await expect.poll(() => kubelet.healthy.get(resource)).toEqual([]);
   expect(readdirSync(directory)).not.toContain("example.com-x.sock");
+});
+
+test("devices that have not changed are not encoded again at each look", async () => {
+  const { directory, root } = places();
+  await using kubelet = await startFakeKubelet(directory);
+  const clock = new ManualClock();
+  const { list, ...rest } = slotDevices({ name: "x", path: "/dev/x", slots: 2, root });
+  let reads = 0;
+  const counted = new WeakSet<object>();
+  const source = {
+    ...rest,
+    list: () => {
+      const devices = list();
+      for (const device of counted.has(devices) ? [] : devices) {
+        const { id } = device;
+        const get = (): string => {
+          reads++;
+          return id;
+        };
+        Object.defineProperty(device, "id", { get });
+      }
+      counted.add(devices);
+      return devices;
+    },
+  };
+  await using _ = startDevicePlugin({ directory, resource: "example.com/x", source, clock });
+  await expect.poll(() => kubelet.healthy.get("example.com/x")).toEqual([]);
+  const before = reads;
+  expect(before).toBeGreaterThan(0);
+  await clock.pass(60_000);
+  expect(reads).toBe(before);
+  writeFileSync(join(root, "dev/x"), "");
+  await expect.poll(() => kubelet.healthy.get("example.com/x")).toEqual(["x0", "x1"]);
 });
 
 test("a plug-in waits for a kubelet, and registers with each one that starts", async () => {

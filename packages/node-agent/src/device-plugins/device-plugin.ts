@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { type Clock, every, realClock, sleep } from "@virtkit/api/clock";
 import { describeError, type Observers } from "@virtkit/api/observe";
-import type { DeviceSource } from "./device-source.ts";
+import type { DeviceSource, PluginDevice } from "./device-source.ts";
 import { callUnary, frameMessage, readMessage } from "./grpc-message.ts";
 import { decodeMessage, encodeMessage, type ProtobufField } from "./protobuf-message.ts";
 
@@ -76,7 +76,7 @@ class KubeletPlugin implements DevicePlugin {
   #server: Http2Server | undefined;
   #ready = false;
   #waiting: (() => void)[] = [];
-  #told = "";
+  #told: { readonly devices: readonly PluginDevice[]; readonly message: Buffer } | undefined;
   #offering: Promise<void> | undefined;
   /** Ends a pause between two attempts: a kubelet has appeared. */
   #nudge = new AbortController();
@@ -218,8 +218,9 @@ class KubeletPlugin implements DevicePlugin {
       // Stays open for as long as there is the plug-in.
       this.#listeners.add(stream);
       stream.once("close", () => this.#listeners.delete(stream));
-      this.#told = this.#devices().toString("hex");
-      stream.write(frameMessage(this.#devices()));
+      const devices = this.#options.source.list();
+      this.#told = { devices, message: encodeDevices(devices) };
+      stream.write(frameMessage(this.#told.message));
       return;
     }
     readMessage(stream)
@@ -235,25 +236,13 @@ class KubeletPlugin implements DevicePlugin {
   /** Informs the kubelet of changes. */
   #tell(): void {
     if (this.#listeners.size === 0) return;
-    const devices = this.#devices();
-    const text = devices.toString("hex");
-    if (text === this.#told) return;
-    this.#told = text;
-    for (const stream of this.#listeners) stream.write(frameMessage(devices));
-  }
-
-  #devices(): Buffer {
-    const devices = this.#options.source.list().map(({ id, healthy, numaNode }): ProtobufField => {
-      const fields: ProtobufField[] = [
-        [1, id],
-        [2, healthy ? "Healthy" : "Unhealthy"],
-      ];
-      if (numaNode !== undefined) {
-        fields.push([3, encodeMessage([[1, encodeMessage([[1, numaNode]])]])]);
-      }
-      return [1, encodeMessage(fields)];
-    });
-    return encodeMessage(devices);
+    const devices = this.#options.source.list();
+    // A thousand slots are not encoded every few seconds to find that they are as they were.
+    if (devices === this.#told?.devices) return;
+    const message = encodeDevices(devices);
+    const isNew = !this.#told?.message.equals(message);
+    this.#told = { devices, message };
+    if (isNew) for (const stream of this.#listeners) stream.write(frameMessage(message));
   }
 
   /** Other calls are for plug-ins that enable them in their options. */
@@ -303,4 +292,18 @@ class KubeletPlugin implements DevicePlugin {
     const { log, resource } = this.#options;
     log?.warn({ resource, error: describeError(error) }, what);
   }
+}
+
+function encodeDevices(devices: readonly PluginDevice[]): Buffer {
+  const fields = devices.map(({ id, healthy, numaNode }): ProtobufField => {
+    const device: ProtobufField[] = [
+      [1, id],
+      [2, healthy ? "Healthy" : "Unhealthy"],
+    ];
+    if (numaNode !== undefined) {
+      device.push([3, encodeMessage([[1, encodeMessage([[1, numaNode]])]])]);
+    }
+    return [1, encodeMessage(device)];
+  });
+  return encodeMessage(fields);
 }

@@ -15,7 +15,7 @@ export interface Allocation {
 
 /** Devices of one resource. */
 export interface DeviceSource {
-  /** The existing devices and their health. Never throws. */
+  /** The existing devices and their health; the same array as before says that nothing has changed. Never throws. */
   list(): readonly PluginDevice[];
   /** Throws if one of them does not exist. */
   allocate(ids: readonly string[]): Allocation;

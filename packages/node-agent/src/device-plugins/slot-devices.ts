@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { NodeAgentError } from "../node-agent-error.ts";
-import type { DeviceSource } from "./device-source.ts";
+import type { DeviceSource, PluginDevice } from "./device-source.ts";
 
 /** A device node that many containers may share. */
 export interface SharedNode {
@@ -29,12 +29,12 @@ export function slotDevices({
 }: SharedNode): DeviceSource {
   const place = join(root, path);
   if (openFirst) wake(place);
+  const all = (healthy: boolean): readonly PluginDevice[] =>
+    Array.from({ length: slots }, (_, slot) => ({ id: `${name}${slot}`, healthy }));
+  const [well, ill] = [all(true), all(false)];
   return {
     directories: [dirname(place)],
-    list: () => {
-      const healthy = existsSync(place);
-      return Array.from({ length: slots }, (_, slot) => ({ id: `${name}${slot}`, healthy }));
-    },
+    list: () => (existsSync(place) ? well : ill),
     allocate: () => {
       if (existsSync(place)) return { nodes: [{ path, permissions: "rw" }], env: {} };
       const message = `${path} no longer exists; check what removed it from the node`;

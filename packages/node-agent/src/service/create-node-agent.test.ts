@@ -116,6 +116,26 @@ test("a guest that does not shut down is killed after its grace period, which co
   expect(launcher.isRunning).toBe(false);
 });
 
+test("an agent that dies before it reports that a guest was killed reports the same when it comes back", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  launcher.guest.shutdown = async () => {};
+  world.start();
+  await world.clock.pass(minute);
+  world.stop();
+  world.start(async (seam) => {
+    const isOver = launcher.calls.includes("delete");
+    if (isOver && seam === "write the status") await new Promise(() => {});
+  });
+  await world.delete("a");
+  await world.clock.pass(minute);
+  expect([await phase(world, "a"), launcher.hasEnded]).toEqual(["Running", true]);
+  world.stop();
+  world.start();
+  await world.clock.pass(minute);
+  expect(await phase(world, "a")).toBe("Failed");
+});
+
 test("a launcher that falls silent is reported in a condition; its guest is left alone, and resumed when it answers", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");

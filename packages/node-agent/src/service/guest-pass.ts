@@ -273,9 +273,9 @@ async function shutDown(subject: PassSubject, context: AgentContext): Promise<vo
 
 /** Once libvirt has forgotten a guest, nobody knows how it ended, so that is on disk before. */
 async function noteEnd({ hold }: PassSubject, context: AgentContext): Promise<void> {
-  const { state, reason } = hold?.domain ?? {};
+  const { state, reason, hardware } = hold?.domain ?? {};
   if (!hold || (state !== "Shutoff" && state !== "Crashed")) return;
-  const end = { state, reason: reason ?? "" };
+  const end = { state, reason: reason ?? "", ...(hardware ? { acpi: hardware.acpi } : {}) };
   if (hold.record.end?.reason === end.reason) return;
   await writeRecord(hold, { ...hold.record, end }, context);
 }

@@ -23,9 +23,17 @@ export interface GuestRecord {
   /** What the guest was last brought to, as a digest. */
   readonly synced?: string;
   /** How the guest ended, recorded before libvirt forgot it. */
-  readonly end?: { readonly state: "Shutoff" | "Crashed"; readonly reason: string };
+  readonly end?: EndedGuest;
   /** The last memory dump that has ended: it is not made twice because its end was not reported. */
   readonly dump?: EndedDump;
+}
+
+/** How a guest ended. */
+export interface EndedGuest {
+  readonly state: "Shutoff" | "Crashed";
+  readonly reason: string;
+  /** Whether it could have been asked to shut down: then having been killed is a failure. */
+  readonly acpi?: boolean;
 }
 
 /** A memory dump that was written, or that failed. */

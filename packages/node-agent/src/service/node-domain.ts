@@ -4,7 +4,7 @@ import { type DomainStatus, hasEnded } from "@virtkit/domain-manager";
 import type { KubeObject } from "@virtkit/kube";
 import type { NodeDomain } from "../plan/index.ts";
 import type { GuestHold } from "./guest-hold.ts";
-import type { EndedDump } from "./guest-record.ts";
+import type { EndedDump, EndedGuest } from "./guest-record.ts";
 import { lastWords } from "./launcher-pods.ts";
 
 /** Seconds, for a guest whose VMI is gone. */
@@ -55,8 +55,10 @@ function lastStatus(hold: GuestHold, pod: KubeObject | undefined): DomainStatus 
   const isKnown = domain !== undefined && domain.state !== "Absent";
   if (!hold.hasEnded && (isKnown || domain === undefined)) return domain;
   if (isKnown && hasEnded(domain)) return domain;
-  const told = record.end ?? (pod && lastWords(pod));
+  const told: EndedGuest | undefined = record.end ?? (pod && lastWords(pod));
   if (!told) return undefined;
+  const { acpi, ...end } = told;
+  const hardware = acpi === undefined ? {} : { hardware: { acpi, emulated: false } };
   const nothing = { name: "", agent: "disconnected", interfaces: [], disks: [] } as const;
-  return { ...nothing, ...domain, ...told };
+  return { ...nothing, ...hardware, ...domain, ...end };
 }

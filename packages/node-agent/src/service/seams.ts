@@ -12,7 +12,6 @@ export const seams = [
   "read the attachment Pod",
   "plug a volume",
   "unplug a volume",
-  "mark a backup",
   "connect to the launcher",
   "prepare the sandbox",
   "sync the guest",
