@@ -199,7 +199,9 @@ test("a VM created with kubectl apply runs, has an address, answers on its port,
       /^kubevirt_vmi_info\{.*phase="running".*\} 1$/m,
     );
     expect(await metricsOf("virt-api")).toMatch(/^api_server_reviews_total\{.*\} [1-9]/m);
-    expect(await metricsOf("virt-handler")).toMatch(/^kubevirt_vmi_cpu_usage_seconds_total\{/m);
+    const ofNodes = await metricsOf("virt-handler");
+    expect(ofNodes).toMatch(/^kubevirt_vmi_cpu_usage_seconds_total\{/m);
+    expect(ofNodes).toMatch(/^kubevirt_virt_handler_ready_status\{\} 1$/m);
 
     // Through the aggregated API, as virtctl does it.
     const stop = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace.name}/virtualmachines/demo/stop`;

@@ -4,12 +4,7 @@ import { parseArgs } from "node:util";
 import { lineLog } from "@virtkit/api/observe";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
 import { startDevicePlugins } from "@virtkit/node-agent/device-plugins";
-import {
-  NodeFiles,
-  readCapabilities,
-  readCapabilityFiles,
-  startNodeDuties,
-} from "@virtkit/node-agent/duties";
+import { readCapabilities, readCapabilityFiles, startNodeDuties } from "@virtkit/node-agent/duties";
 import { startMetricsServer } from "@virtkit/node-agent/metrics";
 import { migrationAddress, migrationCertificates } from "@virtkit/node-agent/migration";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
@@ -39,8 +34,6 @@ const capabilities = documents && readCapabilities(documents, architecture);
 const plugins = startDevicePlugins({ config: config(), log, onReady: () => void duties.beat() });
 const duties = startNodeDuties({
   ...{ client, nodeName, config, log, architecture, capabilities: () => capabilities },
-  // The first process of the node sees the node's own files: this Pod shares its processes.
-  files: new NodeFiles("/proc/1/root"),
   devicesReady: () => plugins.ready,
 });
 prepareNode({ config: config(), log });

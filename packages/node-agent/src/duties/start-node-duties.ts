@@ -4,6 +4,7 @@ import { describeError, type Observers } from "@virtkit/api/observe";
 import { type Random, realRandom } from "@virtkit/api/random";
 import { defineResource, type KubeClient, type KubeObject } from "@virtkit/kube";
 import { EventRecorder } from "@virtkit/kube/writes";
+import { hostRoot } from "../host-root.ts";
 import { isCpuManagerStatic, planHeartbeat } from "./heartbeat.ts";
 import { planKsm } from "./ksm.ts";
 import type { NodeCapabilities } from "./node-capabilities.ts";
@@ -22,6 +23,7 @@ export interface NodeDutiesOptions extends Observers {
   readonly capabilities: () => NodeCapabilities | undefined;
   /** As Go names it: `amd64`. */
   readonly architecture: string;
+  /** Default: those of the node's first process; an agent in a Pod shares its processes, and has files of its own. */
   readonly files?: NodeFiles;
   readonly clock?: Clock;
   readonly random?: Random;
@@ -90,7 +92,7 @@ class RunningDuties implements NodeDuties {
   constructor(options: NodeDutiesOptions) {
     this.#options = options;
     this.#clock = options.clock ?? realClock;
-    this.#files = options.files ?? new NodeFiles();
+    this.#files = options.files ?? new NodeFiles(hostRoot);
     const { client, nodeName: host, clock, random, wall, log, metrics } = options;
     this.#events = new EventRecorder({
       ...{ client, host, component: "virt-handler", clock, random, wall },

@@ -74,6 +74,15 @@ test("container disks are mounted by their position among the volumes", () => {
   );
 });
 
+test("without image volumes, a Pod's images are refused before anything is prepared, and the error says what to do", () => {
+  const vmi = sampleVmi([{ name: "root", containerDisk: { image: "x" } }]);
+  const developerConfiguration = { disabledFeatureGates: ["ImageVolume"] };
+  const config = clusterConfig({ developerConfiguration });
+  const advice = "enable the feature gate ImageVolume";
+  expect(() => planPreparation(vmi, noFacts, { config })).toThrow(advice);
+  expect(() => planPreparation(vmi, noFacts, { config: hardware })).toThrow("start it first");
+});
+
 test("kernel and initial RAM disk are mounted into their own directory", () => {
   const vmi = withoutNetwork(({ spec }) => {
     const container = { image: "x", kernelPath: "/boot/k", initrdPath: "/boot/i" };

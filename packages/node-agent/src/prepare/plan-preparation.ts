@@ -90,12 +90,12 @@ function imageDirectorySteps(
 function containerDiskSteps(
   { spec }: VirtualMachineInstance,
   { images }: PreparationFacts,
-  { paths }: PlanSettings,
+  { paths, config }: PlanSettings,
 ): PreparationStep[] {
   return (spec.volumes ?? []).flatMap(({ name: volume, containerDisk }, at) => {
     if (!containerDisk) return [];
     const image = images[volume];
-    if (!image) throw noContainer(`spec.volumes[${at}].containerDisk`, volume);
+    if (!image) throw noContainer(`spec.volumes[${at}].containerDisk`, volume, config);
     const target = paths.containerDisk(at);
     const id = `disk/${volume}`;
     return [{ kind: "bind", id, volume, source: image.path, target, image: true }];
@@ -105,12 +105,12 @@ function containerDiskSteps(
 function kernelBootSteps(
   vmi: VirtualMachineInstance,
   { kernelBoot }: PreparationFacts,
-  { paths }: PlanSettings,
+  { paths, config }: PlanSettings,
 ): PreparationStep[] {
   const files = kernelBootFiles(vmi, paths).map(({ artifact, target }): PreparationStep => {
     const source = kernelBoot[artifact];
     if (source === undefined) {
-      throw noContainer("spec.domain.firmware.kernelBoot.container", "kernel-boot");
+      throw noContainer("spec.domain.firmware.kernelBoot.container", "kernel-boot", config);
     }
     return { kind: "bind", id: `kernel-boot/${artifact}`, source, target, image: false };
   });
@@ -233,8 +233,12 @@ function socketSteps(
   return handsOver && served ? [{ kind: "sockets", id: "sockets" }] : [];
 }
 
-function noContainer(field: string, key: string): NodeAgentError {
-  const message = `${field}: the sandbox has no container of "${key}" with its files; start it first`;
+/** In a cluster, a Pod that was made without image volumes never gets them. */
+function noContainer(field: string, key: string, config: ClusterConfig): NodeAgentError {
+  const advice = config.gate("ImageVolume")
+    ? "start it first"
+    : "in a cluster, images are found only as volumes of the launcher Pod: enable the feature gate ImageVolume and restart the VM";
+  const message = `${field}: the sandbox has no container of "${key}" with its files; ${advice}`;
   return new NodeAgentError("AGENT_SANDBOX", message, { path: field });
 }
 

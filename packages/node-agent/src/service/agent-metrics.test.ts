@@ -30,7 +30,10 @@ function measuring(host: NodeHost): NodeHost {
     find: (...args) => {
       const found = host.find(...args);
       return (
-        found && { ...found, connect: async () => ({ ...(await found.connect()), ...answers }) }
+        found && {
+          ...found,
+          connect: async (...to) => ({ ...(await found.connect(...to)), ...answers }),
+        }
       );
     },
   };

@@ -345,6 +345,11 @@ test("a VMI created with kubectl boots and reports its address", async () => {
   await expect.poll(told, patience).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
   await expect.poll(() => bootId(address), patience).toMatch(/^boot_id=/);
   boot = await bootId(address);
+  const agents = ["get", "pods", "-n", name, "-l", "app=virt-handler"];
+  const host = await cluster.kubectl([...agents, "-o", "jsonpath={.items[0].status.podIP}"]);
+  const metrics = await (await fetch(`http://${host}:8080/metrics`)).text();
+  expect(metrics).toContain("kubevirt_virt_handler_ready_status{} 1\n");
+  expect(metrics).toMatch(/^kubevirt_vmi_cpu_usage_seconds_total\{.*name="demo".*\} \d/m);
 }, 170_000);
 
 test("claims are plugged into the running guest and unplugged again, and leave nothing behind", async () => {
