@@ -1,6 +1,7 @@
 import { isObject } from "@virtkit/api/shape";
 import { MigrationError } from "../migration-error.ts";
 import type { ControlCallOptions, ControlHandler } from "./control-link.ts";
+import { answerHello } from "./handover-version.ts";
 import { checkIdentity, type MigrationIdentity } from "./migration-identity.ts";
 import type { ControlCaller } from "./redialing-link.ts";
 
@@ -87,6 +88,7 @@ export function targetOver(link: ControlCaller): TargetEnd {
 /** Answers for a target. Everything that comes from the link is checked before it is passed on. */
 export function serveTarget(target: TargetEnd): ControlHandler {
   return async (method, params) => {
+    if (method === "hello") return answerHello(params);
     const sent = isObject(params) ? params : {};
     const migration = checkIdentity(sent["migration"], `${method}.migration`);
     switch (method) {
