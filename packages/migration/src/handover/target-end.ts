@@ -4,6 +4,7 @@ import type { ControlCallOptions, ControlHandler } from "./control-link.ts";
 import { answerHello } from "./handover-version.ts";
 import { checkIdentity, type MigrationIdentity } from "./migration-identity.ts";
 import type { ControlCaller } from "./redialing-link.ts";
+import { xmlLimit } from "./xml-limit.ts";
 
 /** What the target needs to receive a guest. */
 export interface PrepareRequest {
@@ -49,7 +50,6 @@ export interface TargetEnd {
   state(migration: MigrationIdentity, options?: ControlCallOptions): Promise<TargetState>;
 }
 
-const xmlLimit = 1024 * 1024;
 const cookieLimit = 2 * 1024 * 1024;
 const states: readonly TargetState[] = ["absent", "paused", "incomplete", "whole"];
 
