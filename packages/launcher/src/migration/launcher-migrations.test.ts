@@ -1,114 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Clock, realClock } from "@virtkit/api/clock";
-import type { Handover, Holder } from "@virtkit/api/grant";
-import { parseDomain } from "@virtkit/converter";
-import type { WantedGuest } from "@virtkit/domain-manager";
-import { expect, onTestFinished, test } from "vitest";
-import type { LauncherClient } from "../client/launcher-client.ts";
+import { expect, test } from "vitest";
 import { servedGuest } from "../testing/channel-fixture.ts";
 import { followAsAgent } from "../testing/follow-as-agent.ts";
-import { MemoryGrantStore } from "../testing/memory-grant-store.ts";
-import { MovingLibvirt } from "../testing/moving-libvirt.ts";
-import { LauncherMigrations } from "./launcher-migrations.ts";
-import type { MigrateRequest, MigrationReport } from "./migration-verbs.ts";
-
-const migration = { migrationUID: "m-1", vmiUID: "vmi-1", epoch: 1, seq: 3 };
-const { migrationUID } = migration;
-const vmi: WantedGuest["vmi"] = {
-  metadata: { name: "demo", namespace: "default", uid: "vmi-1" },
-  spec: { domain: { devices: {} } },
-  status: { migrationState: { migrationUid: "m-1" } },
-};
-const options: MigrateRequest["options"] = {
-  ...{ bandwidth: "0", progressTimeout: 150, completionTimeoutPerGiB: 150, maxDowntimeMs: 300 },
-  ...{ unsafe: false, allowAutoConverge: false, allowPostCopy: false },
-  allowWorkloadDisruption: false,
-};
-const [from, to] = ["a", "b"].map(
-  (name): Holder => ({
-    ...{ podUID: `pod-${name}`, containerID: name, nonce: name },
-    ...{ node: name, machineID: name, bootID: name },
-  }),
-) as [Holder, Holder];
-const handingOver: Handover = { ...migration, state: "HandingOver", holder: from, target: to };
-
-interface Side {
-  readonly client: LauncherClient;
-  readonly libvirt: MovingLibvirt;
-  readonly reports: MigrationReport[];
-  /** What it waits for. */
-  readonly timers: ReadonlySet<unknown>;
-}
-
-/** A launcher that is served over its channel, as for a node agent. */
-async function side(libvirt: MovingLibvirt): Promise<Side> {
-  const directory = mkdtempSync(join(tmpdir(), "virtkit-migrations-"));
-  const timers = new Set<unknown>();
-  const clock: Clock = {
-    now: () => realClock.now(),
-    setTimeout(callback, milliseconds) {
-      const fire = (): void => {
-        timers.delete(timer);
-        callback();
-      };
-      const timer = realClock.setTimeout(fire, milliseconds);
-      timers.add(timer);
-      return timer;
-    },
-    clearTimeout(timer) {
-      timers.delete(timer);
-      realClock.clearTimeout(timer);
-    },
-  };
-  const migrations = new LauncherMigrations({
-    ...{ vmiUID: "vmi-1", domain: "default_demo", directory, clock },
-    connect: async () => await libvirt.connect(),
-    prepareGuest: async () => ({
-      domain: parseDomain(libvirt.xml),
-      complete: async () => {},
-    }),
-  });
-  onTestFinished(async () => {
-    await migrations[Symbol.asyncDispose]();
-    rmSync(directory, { recursive: true });
-  });
-  const { client } = await servedGuest({ migrations });
-  return { client, libvirt, reports: [], timers };
-}
-
-/** The node agent of the target claims for it. */
-const following = { migrationUID, holder: to };
-
-interface Both {
-  readonly source: Side;
-  readonly target: Side;
-  readonly store: MemoryGrantStore;
-  start(): Promise<void>;
-}
-
-async function both(): Promise<Both> {
-  const [source, target] = await Promise.all([
-    side(new MovingLibvirt("running")),
-    side(new MovingLibvirt("shutoff")),
-  ]);
-  const sockets = mkdtempSync(join(tmpdir(), "virtkit-sockets-"));
-  onTestFinished(() => rmSync(sockets, { recursive: true }));
-  const [s, t] = [join(sockets, "s"), join(sockets, "t")];
-  const start = async (): Promise<void> => {
-    await target.client.receiveMigration({
-      ...{ migration, holder: to, domain: "5d307ca9-b3ef-428c-8861-06e72d69f223" },
-      guest: { vmi, context: {} as WantedGuest["context"] },
-      ...{ listen: "unix:///in", serve: t, peer: s },
-    });
-    await source.client.migrate({
-      ...{ migration, holder: from, vmi, options },
-      ...{ serve: s, peer: t },
-    });
-  };
-  return { source, target, store: new MemoryGrantStore(handingOver), start };
-}
+import {
+  both,
+  following,
+  from,
+  migration,
+  migrationUID,
+  options,
+  to,
+  vmi,
+} from "../testing/moving-pair.ts";
 
 test("a node agent on each side drives a migration by verbs alone", async () => {
   const { source, target, store, start } = await both();

@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { rmSync } from "node:fs";
 import { type Clock, realClock, until, wallTime } from "@virtkit/api/clock";
 import { type Decision, decodeGrant } from "@virtkit/api/grant";
 import { describeError, type Observers, silentLog } from "@virtkit/api/observe";
@@ -7,7 +7,6 @@ import type { CallOptions, DomainRef, Libvirt } from "@virtkit/domain-manager/li
 import type { ControlHandler, MigrationIdentity } from "@virtkit/migration/handover";
 import type {
   MigrationOutcome,
-  MigrationPlan,
   SettledSource,
   SourceMigration,
   SourceSeam,
@@ -28,6 +27,9 @@ import type {
   MigrationVerbs,
   ReceiveRequest,
 } from "./migration-verbs.ts";
+import { PartFiles, type PartRecord } from "./part-file.ts";
+import { dial, listen, reconnected } from "./part-links.ts";
+import { givenBack, planFor } from "./plan-guest.ts";
 
 /** The environment of {@link LauncherMigrations}. */
 export interface LauncherMigrationsOptions extends Observers {
@@ -56,9 +58,13 @@ interface Part {
   source?: SourceMigration;
   target?: MigrationReceiver;
   readonly closing: (() => unknown)[];
+  /** Whether an earlier process of this launcher began it. */
+  isResumed?: boolean;
   /** Aborted when nobody follows it any more. */
   readonly over: AbortController;
 }
+
+const restarted = "this launcher was restarted during the migration";
 
 /**
  * The migrations of one launcher, at most one at a time, as a node agent drives them. The code for
@@ -67,11 +73,102 @@ interface Part {
 export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   readonly #options: LauncherMigrationsOptions;
   readonly #clock: Clock;
+  readonly #files: PartFiles;
   #part: Part | undefined;
+  /** Why nobody knows whether an earlier process of this launcher took part in a migration. */
+  #unknown: LauncherError | undefined;
 
   constructor(options: LauncherMigrationsOptions) {
     this.#options = options;
     this.#clock = options.clock ?? realClock;
+    this.#files = new PartFiles(options.directory);
+  }
+
+  /**
+   * Takes up the migration of an earlier process of this launcher, if it had begun, and settles it in the background by what
+   * is on disk. Call it before the node agent may ask anything: a launcher that knows nothing of a migration may be dismissed.
+   */
+  async resume(): Promise<void> {
+    const { directory, log = silentLog } = this.#options;
+    try {
+      if (this.#files.isEmpty) return;
+      const { decisionOf, hasBegun } = await import("./resumed-part.ts");
+      const found = this.#files.last((record) => hasBegun(directory, record));
+      if (!found) return;
+      const { role, migration, holder } = found.record;
+      const part = this.#newPart(migration, role, holder);
+      part.isResumed = true;
+      this.#part = part;
+      if (found.report) {
+        part.report = found.report;
+        return;
+      }
+      const { migrationUID } = migration;
+      log.warn({ migrationUID, role }, "migration: this launcher was restarted, and settles it");
+      const decision = role === "source" ? decisionOf(directory, migration) : {};
+      this.#tell(part, { step: "restarted", ...decision });
+      void this.#patient(() => this.#goOn(part, found.record));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#unknown = new LauncherError("LAUNCHER_FAILED", why, { path: "resume", cause: error });
+      log.error({ error: describeError(error) }, "migration: an earlier one cannot be settled");
+    }
+  }
+
+  /** Settles the part of an earlier process; whether the other side can reach this one does not matter for that. */
+  async #goOn(part: Part, record: PartRecord): Promise<void> {
+    const { directory, domain: name, log = silentLog } = this.#options;
+    const [handover, resumed] = await Promise.all([
+      import("@virtkit/migration/handover"),
+      import("./resumed-part.ts"),
+    ]);
+    const [libvirt, resume] = await Promise.all([
+      reconnected(part, this.#options),
+      reconnected(part, this.#options),
+    ]);
+    const link = new handover.RedialingLink(() => dial(record.peer));
+    part.closing.push(() => link.close());
+    const around = { directory, libvirt, link, grant: part.grant, log };
+    const serve = async (handler: ControlHandler): Promise<void> => {
+      try {
+        // The earlier process has left its socket behind.
+        rmSync(record.serve, { force: true });
+        await listen(part, record.serve, handler, handover);
+      } catch (error) {
+        log.warn({ error: describeError(error) }, "migration: the other side is not answered");
+      }
+    };
+    if (record.role === "target") {
+      const at = (step: TargetSeam): void => this.#tell(part, { step });
+      const target = resumed.resumedTarget(record, { ...around, name, resume, at });
+      part.target = target.receiver;
+      void this.#followTarget(part, target.receiver.outcome, (signal) =>
+        target.follow({ clock: this.#clock, signal }),
+      );
+      await serve(target.handler);
+      return;
+    }
+    const source = resumed.resumedSource(record, around);
+    await serve(source.handler);
+    const settled = await source.follow({
+      ...{ clock: this.#clock, signal: part.over.signal },
+      onWait: (waiting) => this.#tellBroken(part, waiting),
+    });
+    if (!settled) return;
+    const { outcome } = settled.record;
+    const isMoved = outcome === "released" || outcome === "committed";
+    this.#forgetWhy(part);
+    this.#tell(part, {
+      ...(isMoved ? { outcome: "moved" } : { outcome: "stayed", why: restarted }),
+      settled: settled.source,
+    });
+  }
+
+  /** A post-copy that was broken, or breaks, after a restart: the plan was only in the earlier process. */
+  #tellBroken(part: Part, { for: what, why }: WaitingSource): void {
+    if (what !== "recovery" && what !== "coldStart") return;
+    const told = `${why}; ${restarted}, and does not recover it by itself`;
+    if (part.report.why !== told) this.#tell(part, { outcome: "broken", why: told });
   }
 
   async migrate(request: MigrateRequest): Promise<void> {
@@ -115,6 +212,8 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
           onProgress: ({ verdict: _, ...progress }) => this.#tell(part, { progress }),
         }),
       };
+      const own = { migration, holder: request.holder, domain: dom.uuid, peer, serve };
+      this.#files.begin({ role: "source", ...own });
       const { flags, params } = plan;
       const driven = { flags, params };
       part.source = source.driveMigration(driven, parts);
@@ -193,6 +292,8 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         },
         at: (step: TargetSeam) => this.#tell(part, { step }),
       };
+      const own = { migration, holder: request.holder, domain, peer, serve };
+      this.#files.begin({ role: "target", ...own, listen: listening, encrypted });
       part.target = new target.MigrationReceiver(parts);
       void this.#followTarget(part, part.target.outcome, (signal) =>
         target.followTarget(parts, { clock: this.#clock, signal }),
@@ -311,10 +412,20 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     const { report } = this.#part ?? {};
     const isUnderWay = report !== undefined && report.settled === undefined;
     if (isUnderWay || report?.migrationUID === migrationUID) {
-      this.#source(migrationUID).abort(reason);
+      if (this.#need(migrationUID).isResumed) await this.#abortResumed(migrationUID);
+      else this.#source(migrationUID).abort(reason);
       return;
     }
+    if (this.#unknown) throw this.#unknown;
     await this.#abortUnbegun(migrationUID);
+  }
+
+  /** Nothing that an earlier process began is finished, so an abort is only written down. */
+  async #abortResumed(migrationUID: string): Promise<void> {
+    if (this.#part?.report.role !== "source") throw notThat(migrationUID, "source");
+    const { DecisionFile } = await import("@virtkit/migration/handover");
+    const decision = new DecisionFile(this.#options.directory, migrationUID);
+    decision.settle({ outcome: "aborted", migrationUID, sourceRuns: false });
   }
 
   /** Writes to disk the abort of a migration that this launcher was never asked to begin. */
@@ -389,21 +500,31 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     role: Part["report"]["role"],
     holder: Part["grant"]["holder"],
   ): Part {
-    const { migrationUID } = migration;
     if (migration.vmiUID !== this.#options.vmiUID) {
       const text = `migration.vmiUID: found ${JSON.stringify(migration.vmiUID)}, but this launcher is for ${this.#options.vmiUID}`;
       throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migration.vmiUID" });
     }
+    if (this.#unknown) throw this.#unknown;
     const before = this.#part;
     if (before && before.report.settled === undefined) {
       const text = `the migration ${before.report.migrationUID} is in progress; wait until it has ended`;
       throw new LauncherError("LAUNCHER_BUSY", text, { path: "migration.migrationUID" });
     }
     if (before) void this.#close(before);
+    const part = this.#newPart(migration, role, holder);
+    this.#part = part;
+    return part;
+  }
+
+  #newPart(
+    migration: MigrationIdentity,
+    role: Part["report"]["role"],
+    holder: Part["grant"]["holder"],
+  ): Part {
+    const { migrationUID } = migration;
     const grant = new AgentGrant(holder, (wish) => this.#tell(part, wish), this.#clock);
     const report = { migrationUID, role, revision: 1, step: "asked" } as const;
     const part: Part = { report, grant, migration, closing: [], over: new AbortController() };
-    this.#part = part;
     return part;
   }
 
@@ -440,14 +561,22 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   }
 
   #tell(part: Part, change: Partial<MigrationReport>): void {
-    const { now = wallTime } = this.#options;
+    const { now = wallTime, log = silentLog } = this.#options;
     const { step } = change;
     const times = step && { times: { [step]: now().getTime(), ...part.report.times } };
-    part.report = { ...part.report, ...change, ...times, revision: part.report.revision + 1 };
+    const report = { ...part.report, ...change, ...times, revision: part.report.revision + 1 };
+    try {
+      if (change.settled !== undefined) this.#files.settle(report);
+    } catch (error) {
+      // A restarted launcher settles it once more, which changes nothing.
+      log.warn({ error: describeError(error) }, "migration: its end is not on disk");
+    }
+    part.report = report;
   }
 
   #need(migrationUID: string): Part {
     if (this.#part?.report.migrationUID === migrationUID) return this.#part;
+    if (this.#unknown) throw this.#unknown;
     const text = `migrationUID: this launcher does not take part in the migration ${JSON.stringify(migrationUID)}`;
     throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migrationUID" });
   }
@@ -459,58 +588,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   }
 }
 
-/** The host devices that the guest releases before it moves. */
-async function givenBack(
-  { devicesToUnplug }: typeof import("@virtkit/migration/source"),
-  { libvirt, dom }: { readonly libvirt: Libvirt; readonly dom: DomainRef },
-): Promise<ReturnType<typeof devicesToUnplug>> {
-  const { parseDomain } = await import("@virtkit/converter");
-  const { xml } = await libvirt.call("domainGetXmlDesc", { dom });
-  return devicesToUnplug(parseDomain(xml));
-}
-
-/** What the migration is called with, from the domain as it runs now. */
-async function planFor(
-  { vmi, options, tls, uris }: MigrateRequest,
-  { planMigration, readVirtualSizes }: typeof import("@virtkit/migration/source"),
-  guest: { readonly libvirt: Libvirt; readonly dom: DomainRef; readonly paused: boolean },
-): Promise<MigrationPlan> {
-  const { libvirt, dom, paused } = guest;
-  const [{ xml: domainXml }, { version }, qemu] = await Promise.all([
-    libvirt.call("domainGetXmlDesc", { dom, flags: ["migratable"] }),
-    libvirt.call("connectGetLibVersion", {}),
-    libvirt.call("connectGetVersion", {}),
-  ]);
-  const virtualSizes = await readVirtualSizes(vmi, domainXml, async (path) => {
-    const { capacity } = await libvirt.call("domainGetBlockInfo", { dom, path });
-    return Number(capacity);
-  });
-  return planMigration({
-    ...{ vmi, options, domainXml, paused, tls, libvirtVersion: Number(version), virtualSizes },
-    qemuVersion: Number(qemu.version),
-    ...(uris && { uris }),
-  });
-}
-
 function notThat(migrationUID: string, role: string): LauncherError {
   const text = `this launcher is not the ${role} of the migration ${migrationUID}, or not yet`;
   return new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migrationUID" });
-}
-
-async function dial(path: string): Promise<Socket> {
-  return await new Promise((resolve, reject) => {
-    const socket = connect({ path });
-    socket.once("connect", () => resolve(socket)).once("error", reject);
-  });
-}
-
-/** Answers the other side's launcher until the part is closed. */
-async function listen(
-  part: Part,
-  path: string,
-  handler: ControlHandler,
-  { ControlServer }: typeof import("@virtkit/migration/handover"),
-): Promise<void> {
-  const server = await ControlServer.listen(path, handler);
-  part.closing.push(() => server.close());
 }

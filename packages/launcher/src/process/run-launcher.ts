@@ -125,6 +125,7 @@ async function live(
       log.error({ verb, where: whereOf(error) }, "a verb failed because of a defect"),
   });
   await handover.listen();
+  await migrations.resume();
   await channel.listen();
   const life = new GuestLife(guest, { ...options, qemuSignal, log, clock });
   void probes?.failed.then((message) => life.endLifeless(message));

@@ -13,6 +13,8 @@ export class MovingLibvirt {
   #isDying = false;
   /** Its one domain. */
   readonly xml = xml;
+  /** Where a new connection waits. */
+  connecting: Promise<void> = Promise.resolve();
   /** Where perform waits. */
   performing: Promise<void> = Promise.resolve();
 
@@ -22,6 +24,7 @@ export class MovingLibvirt {
 
   /** One of its connections. */
   async connect(): Promise<Libvirt> {
+    await this.connecting;
     const call = async (name: ProcedureName, args: { readonly cancelled?: boolean }) =>
       await this.#call(name, args);
     const subscribe = async () => (async function* () {})();

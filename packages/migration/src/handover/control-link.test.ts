@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { MigrationError } from "../migration-error.ts";
 import { encodeFrame, FrameReader, frameLimit } from "./control-frames.ts";
 import { type ControlHandler, ControlLink } from "./control-link.ts";
+import { answerHello } from "./handover-version.ts";
 import { RedialingLink } from "./redialing-link.ts";
 
 const failed = (path: string): object => expect.objectContaining({ code: "MIGRATION_PEER", path });
@@ -22,6 +23,12 @@ function joined(): readonly [Duplex, Duplex] {
 function linked(handler: ControlHandler): { near: ControlLink; far: ControlLink } {
   const [a, b] = joined();
   return { near: new ControlLink(a), far: new ControlLink(b, { handler }) };
+}
+
+/** A peer of this version: it says which one it speaks, whoever asks. */
+function greeted(handler: ControlHandler): ControlHandler {
+  return async (method, params) =>
+    method === "hello" ? answerHello(params) : await handler(method, params);
 }
 
 test("answers questions, including many at once, each with its own answer", async () => {
@@ -137,7 +144,7 @@ test("connects when needed, once for many questions, and again after a loss", as
   const made: Duplex[] = [];
   const dial = async (): Promise<Duplex> => {
     const [a, b] = joined();
-    new ControlLink(b, { handler: async () => ({ made: made.length }) });
+    new ControlLink(b, { handler: greeted(async () => ({ made: made.length })) });
     made.push(b);
     return a;
   };
@@ -157,7 +164,7 @@ test("a failed connection fails that question alone", async () => {
   const link = new RedialingLink(async () => {
     if (isDown) throw new Error("nobody listens");
     const [a, b] = joined();
-    new ControlLink(b, { handler: async () => ({}) });
+    new ControlLink(b, { handler: greeted(async () => ({})) });
     return a;
   });
   await expect(link.call("state", {})).rejects.toThrow("nobody listens");
@@ -180,4 +187,20 @@ test("a peer that accepts no connection blocks nobody, and is dialled again", as
     expect(dials).toBe(call);
   }
   await link.close();
+});
+
+test("a peer that accepts a connection and never greets blocks nobody, and its connection ends", async () => {
+  const made: Duplex[] = [];
+  const link = new RedialingLink(async () => {
+    const [a, b] = joined();
+    made.push(b.resume());
+    return a;
+  });
+  for (let call = 1; call <= 2; call++) {
+    await expect(link.call("state", {}, { timeout: 5 })).rejects.toMatchObject({
+      message: expect.stringContaining("no link within 5 ms"),
+    });
+    await turn();
+    expect(made.map(({ destroyed }) => destroyed)).toEqual(Array(call).fill(true));
+  }
 });

@@ -6,6 +6,7 @@ export {
 } from "./control-link.ts";
 export { ControlServer } from "./control-server.ts";
 export { DecisionFile, type MigrationStart } from "./decision-file.ts";
+export { agreeOnVersion, handoverVersions } from "./handover-version.ts";
 export {
   assertSameMigration,
   checkIdentity,

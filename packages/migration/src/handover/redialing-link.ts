@@ -2,23 +2,30 @@ import type { Duplex } from "node:stream";
 import { realClock } from "@virtkit/api/clock";
 import { MigrationError } from "../migration-error.ts";
 import { type ControlCallOptions, ControlLink, type ControlLinkOptions } from "./control-link.ts";
+import { agreeOnVersion } from "./handover-version.ts";
 
 /** The part of a link to the other side that is used. */
 export type ControlCaller = Pick<ControlLink, "call">;
 
 /**
  * A link that connects when it is needed, and again for the next question after a loss. A question in progress
- * still fails.
+ * still fails. Each time, both sides agree on a version before anything is asked.
  */
 export class RedialingLink implements ControlCaller {
   readonly #dial: (signal?: AbortSignal) => Promise<Duplex>;
   readonly #options: ControlLinkOptions;
   #link: Promise<ControlLink> | undefined;
   #made: ControlLink | undefined;
+  #version: number | undefined;
 
   constructor(dial: (signal?: AbortSignal) => Promise<Duplex>, options: ControlLinkOptions = {}) {
     this.#dial = dial;
     this.#options = options;
+  }
+
+  /** The version that was last agreed on; undefined before the first question. */
+  get version(): number | undefined {
+    return this.#version;
   }
 
   async call(method: string, params: object, options?: ControlCallOptions): Promise<unknown> {
@@ -43,6 +50,8 @@ export class RedialingLink implements ControlCaller {
     return await new Promise((resolve, reject) => {
       const timer = clock.setTimeout(
         () => {
+          // It may be open, and nobody answers on it.
+          if (this.#link === making) this.#made?.close();
           this.#forget(making);
           reject(late);
         },
@@ -53,18 +62,24 @@ export class RedialingLink implements ControlCaller {
   }
 
   #make(signal: AbortSignal | undefined): Promise<ControlLink> {
-    const making = this.#dial(signal).then((stream) => new ControlLink(stream, this.#options));
+    this.#made = undefined;
+    const making = this.#dial(signal).then(async (stream): Promise<ControlLink> => {
+      const link = new ControlLink(stream, this.#options);
+      void link.closed.then(() => this.#forget(making));
+      // Too late: nobody asks over it any longer.
+      if (this.#link === making) this.#made = link;
+      else link.close();
+      try {
+        this.#version = await agreeOnVersion(link);
+        return link;
+      } catch (error) {
+        link.close();
+        throw error;
+      }
+    });
     this.#link = making;
     // The caller learns about a failure; the next question dials again.
-    making.then(
-      (link) => {
-        // Too late: nobody asks over it any longer.
-        if (this.#link !== making) return link.close();
-        this.#made = link;
-        void link.closed.then(() => this.#forget(making));
-      },
-      () => this.#forget(making),
-    );
+    making.catch(() => this.#forget(making));
     return making;
   }
 

@@ -3,6 +3,7 @@ import { isObject } from "@virtkit/api/shape";
 import { MigrationError } from "../migration-error.ts";
 import type { ControlCallOptions, ControlHandler } from "./control-link.ts";
 import { DecisionFile } from "./decision-file.ts";
+import { answerHello } from "./handover-version.ts";
 import {
   assertSameMigration,
   checkIdentity,
@@ -38,6 +39,7 @@ export function sourceOver(link: ControlCaller): SourceEnd {
 /** Answers for a source from the files in `directory`, including those of an earlier process. */
 export function serveSource(directory: string): ControlHandler {
   return async (method, params) => {
+    if (method === "hello") return answerHello(params);
     if (method !== "decision") {
       throw new MigrationError("MIGRATION_INPUT_INVALID", "a source answers only to decision");
     }

@@ -1,8 +1,10 @@
 import { isObject } from "@virtkit/api/shape";
 import { MigrationError } from "../migration-error.ts";
 import type { ControlCallOptions, ControlHandler } from "./control-link.ts";
+import { answerHello } from "./handover-version.ts";
 import { checkIdentity, type MigrationIdentity } from "./migration-identity.ts";
 import type { ControlCaller } from "./redialing-link.ts";
+import { xmlLimit } from "./xml-limit.ts";
 
 /** What the target needs to receive a guest. */
 export interface PrepareRequest {
@@ -48,7 +50,6 @@ export interface TargetEnd {
   state(migration: MigrationIdentity, options?: ControlCallOptions): Promise<TargetState>;
 }
 
-const xmlLimit = 1024 * 1024;
 const cookieLimit = 2 * 1024 * 1024;
 const states: readonly TargetState[] = ["absent", "paused", "incomplete", "whole"];
 
@@ -87,6 +88,7 @@ export function targetOver(link: ControlCaller): TargetEnd {
 /** Answers for a target. Everything that comes from the link is checked before it is passed on. */
 export function serveTarget(target: TargetEnd): ControlHandler {
   return async (method, params) => {
+    if (method === "hello") return answerHello(params);
     const sent = isObject(params) ? params : {};
     const migration = checkIdentity(sent["migration"], `${method}.migration`);
     switch (method) {

@@ -4,13 +4,16 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { encodeFrame, FrameReader } from "./control-frames.ts";
 import { ControlLink } from "./control-link.ts";
+import { RedialingLink } from "./redialing-link.ts";
 import { serveTarget, type TargetEnd, targetOver } from "./target-end.ts";
 
 /*
- * What source and target of version 1 say to each other, recorded once. It is never recorded again: a later version gets
- * a file of its own, and both sides must go on to talk to this one.
+ * What source and target of each version say to each other, recorded once. It is never recorded again: a later version gets a
+ * file of its own, and both sides must go on to talk to those before it.
  */
-const file = fileURLToPath(new URL("../testing/handover-v1.json", import.meta.url));
+const versions = [1, 2] as const;
+const fileOf = (version: number): string =>
+  fileURLToPath(new URL(`../testing/handover-v${version}.json`, import.meta.url));
 
 interface Entry {
   readonly from: "source" | "target";
@@ -89,58 +92,85 @@ async function record(): Promise<object> {
   const [near, far] = tapped(entries);
   const target = answering();
   const served = new ControlLink(far, { handler: serveTarget(target) });
-  const link = new ControlLink(near);
+  const link = new RedialingLink(async () => near);
   const results = await scenario(targetOver(link));
-  link.close();
+  await link.close();
   served.close();
   return { entries, results, asked: target.asked };
 }
 
 if (process.env["VIRTKIT_RECORD_HANDOVER"]) {
-  writeFileSync(file, `${JSON.stringify(await record(), null, 2)}\n`);
+  writeFileSync(fileOf(Math.max(...versions)), `${JSON.stringify(await record(), null, 2)}\n`);
 }
 
-const recorded = JSON.parse(readFileSync(file, "utf8")) as {
+interface Recorded {
   readonly entries: readonly Entry[];
   readonly results: readonly unknown[];
   readonly asked: readonly unknown[];
-};
+}
 
-test("a source of the recorded version gets the recorded answers from this target", async () => {
-  const [near, far] = duplexPair();
-  const target = answering();
-  const served = new ControlLink(far, { handler: serveTarget(target) });
-  const answers: unknown[] = [];
-  const reader = new FrameReader();
-  near.on("data", (chunk: Buffer) => reader.push(chunk, (message) => void answers.push(message)));
-  const told = recorded.entries.filter(({ from }) => from === "target");
-  for (const { from, message } of recorded.entries) {
-    if (from === "source") near.write(encodeFrame(message));
-  }
-  await expect.poll(() => answers.length).toBe(told.length);
-  expect(answers).toEqual(told.map(({ message }) => message));
-  expect(target.asked).toEqual(recorded.asked);
-  served.close();
+const transcripts = versions.map((version) => {
+  const recorded = JSON.parse(readFileSync(fileOf(version), "utf8")) as Recorded;
+  return [version, recorded] as const;
+});
+const isHello = ({ message }: Entry): boolean => message["method"] === "hello";
+
+test("version 1 has no hello, and later ones begin with one", () => {
+  const first = transcripts.map(([version, { entries }]) => [version, entries.findIndex(isHello)]);
+  expect(first).toEqual([
+    [1, -1],
+    [2, 0],
+  ]);
 });
 
-test("a target of the recorded version gets the recorded questions from this source, and its answers mean the same", async () => {
-  const [near, far] = duplexPair();
-  const requests: unknown[] = [];
-  const reader = new FrameReader();
-  const told = recorded.entries.filter(({ from }) => from === "target");
-  far.on("data", (chunk: Buffer) =>
-    reader.push(chunk, (message) => {
-      requests.push(message);
-      const answer = told.find((each) => each.message["id"] === message["id"]);
-      if (answer) far.write(encodeFrame(answer.message));
-    }),
-  );
-  const link = new ControlLink(near);
-  expect(await scenario(targetOver(link))).toEqual(recorded.results);
-  const asked = recorded.entries.filter(({ from }) => from === "source");
-  expect(requests).toEqual(asked.map(({ message }) => message));
-  link.close();
-});
+test.each(transcripts)(
+  "a source of version %i gets the recorded answers from this target",
+  async (_, recorded) => {
+    const [near, far] = duplexPair();
+    const target = answering();
+    const served = new ControlLink(far, { handler: serveTarget(target) });
+    const answers: unknown[] = [];
+    const reader = new FrameReader();
+    near.on("data", (chunk: Buffer) => reader.push(chunk, (message) => void answers.push(message)));
+    const told = recorded.entries.filter(({ from }) => from === "target");
+    for (const { from, message } of recorded.entries) {
+      if (from === "source") near.write(encodeFrame(message));
+    }
+    await expect.poll(() => answers.length).toBe(told.length);
+    expect(answers).toEqual(told.map(({ message }) => message));
+    expect(target.asked).toEqual(recorded.asked);
+    served.close();
+  },
+);
+
+test.each(transcripts)(
+  "a target of version %i gets the recorded questions from this source, and its answers mean the same",
+  async (version, recorded) => {
+    const [near, far] = duplexPair();
+    const requests: object[] = [];
+    const reader = new FrameReader();
+    const told = recorded.entries.filter(({ from }) => from === "target");
+    far.on("data", (chunk: Buffer) =>
+      reader.push(chunk, ({ id, ...message }) => {
+        if (version === 1 && message["method"] === "hello") {
+          // It looks for the migration before it looks at the method.
+          const path = "hello.migration.migrationUID";
+          const error = { code: "MIGRATION_INPUT_INVALID", message: `${path} must be a UID`, path };
+          return void far.write(encodeFrame({ id, error }));
+        }
+        requests.push(message);
+        const answer = told[requests.length - 1];
+        if (answer) far.write(encodeFrame({ ...answer.message, id }));
+      }),
+    );
+    const link = new RedialingLink(async () => near);
+    expect(await scenario(targetOver(link))).toEqual(recorded.results);
+    expect(link.version).toBe(version);
+    const asked = recorded.entries.filter(({ from }) => from === "source");
+    expect(requests).toEqual(asked.map(({ message: { id: _, ...message } }) => message));
+    await link.close();
+  },
+);
 
 test("a newer side may say more: unknown fields change nothing", async () => {
   const [near, far] = duplexPair();

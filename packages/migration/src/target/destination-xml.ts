@@ -1,6 +1,7 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Domain, toXml } from "@virtkit/converter";
 import { writeDocument, type XmlNode } from "@virtkit/converter/xml";
+import { xmlLimit } from "../handover/xml-limit.ts";
 import { MigrationError } from "../migration-error.ts";
 import { wrapXmlError } from "../read-migrating-domain.ts";
 import { childOf, textOf } from "./abi-rule.ts";
@@ -19,9 +20,6 @@ export interface DestinationInput {
   readonly sourceName?: string;
 }
 
-/** A source has no reason to send more; a guest with 4096 pinned CPUs takes half of it. */
-const maxLength = 2 * 1024 * 1024;
-
 /**
  * The XML with which this target receives a guest: what the guest can see is the source's, as it runs; all that
  * only the host sees is this target's own. So a source can neither choose a path, a socket, a TAP device or an
@@ -39,8 +37,8 @@ const maxLength = 2 * 1024 * 1024;
  */
 export function destinationXml(input: DestinationInput): string {
   const { sourceXml, own } = input;
-  if (typeof sourceXml === "string" && sourceXml.length > maxLength) {
-    const message = `${sent}: is longer than ${maxLength} characters`;
+  if (typeof sourceXml === "string" && sourceXml.length > xmlLimit) {
+    const message = `${sent}: is longer than ${xmlLimit} characters`;
     throw new MigrationError("MIGRATION_XML_INVALID", message, { path: sent });
   }
   const source = readDomain(sourceXml, sent);

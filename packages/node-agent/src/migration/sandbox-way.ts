@@ -5,7 +5,7 @@ import { realRandom } from "@virtkit/api/random";
 import { hasErrno } from "@virtkit/host-primitives";
 import { makeDirectory, removeFile, type SafePath } from "@virtkit/host-primitives/safe-path";
 import { connectUnix, listenUnix } from "@virtkit/host-primitives/sockets";
-import { ControlLink, type MigrationIdentity, targetOver } from "@virtkit/migration/handover";
+import { ControlLink, type MigrationIdentity } from "@virtkit/migration/handover";
 import type { Encryption } from "@virtkit/migration/policy";
 import {
   type ChannelKind,
@@ -14,7 +14,6 @@ import {
   startTargetProxy,
   type TargetChannel,
 } from "@virtkit/migration/proxy";
-import { isMigrationError } from "@virtkit/migration/source/agent";
 import type { MigrationSide } from "@virtkit/pki";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -29,6 +28,7 @@ import {
   type WaySockets,
 } from "./migration-way.ts";
 import { placeTlsFiles, removeTlsFiles } from "./sandbox-tls.ts";
+import { targetExpects } from "./target-expects.ts";
 
 /** The parts of a sandbox that its sockets need. */
 type Place = Pick<Sandbox, "root" | "podUid">;
@@ -182,7 +182,7 @@ function certify(
   };
 }
 
-/** Asks the target's launcher for its copy: it answers for the handover that it knows, and rejects another. */
+/** Whether the target's launcher answers for this handover. */
 async function answers(
   place: Place,
   path: string,
@@ -191,11 +191,7 @@ async function answers(
 ): Promise<boolean> {
   const link = new ControlLink(await dial(place, path, signal));
   try {
-    await targetOver(link).state(migration, { signal });
-    return true;
-  } catch (error) {
-    if (isMigrationError(error) && error.code === "MIGRATION_REFUSED") throw error;
-    return false;
+    return await targetExpects(link, migration, { signal });
   } finally {
     link.close();
   }
