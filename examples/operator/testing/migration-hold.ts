@@ -112,10 +112,15 @@ export async function holdAt(phase: FaultPhase, scene: MovingScene): Promise<Let
 /** A new VMI has no mark. */
 async function unmark({ cluster, vm }: MovingScene): Promise<void> {
   const path = `/apis/kubevirt.io/v1/namespaces/${vm.namespace}/virtualmachineinstances/${vm.name}`;
-  await cluster.request(path, {
+  const { status, body } = await cluster.request(path, {
     ...{ method: "PATCH", contentType: "application/merge-patch+json" },
     body: { metadata: { annotations: { [mark]: null } } },
   });
+  // The VMI may have ended.
+  if (status === 200 || status === 404) return;
+  throw new Error(
+    `the hold stays, because the API server answered ${status}: ${JSON.stringify(body)}`,
+  );
 }
 
 async function copySlowly(scene: MovingScene): Promise<LetGo> {
