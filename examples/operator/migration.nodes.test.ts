@@ -152,8 +152,8 @@ testDemo("a guest moves to the other node and back, and keeps counting", async (
     expect(await vm.migrated("there")).toBe("Succeeded");
   };
   const byCommand = async (): Promise<void> => {
-    // Its node reports the rate every five seconds.
-    await using _slow = await slowCopies(vm.namespace, "6Mi");
+    // Its node reports the rate every five seconds. The longer it copies, the more likely is that QEMU damages the guest.
+    await using _slow = await slowCopies(vm.namespace, "10Mi");
     const { code, err } = await runVirtkit(cluster, vm.namespace, "migrate", "demo", "--watch");
     expect([code, err]).toEqual([
       0,
