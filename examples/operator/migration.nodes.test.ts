@@ -7,6 +7,7 @@ import { nothingIsLeft } from "./testing/expectations.ts";
 import { keepsCounting, seeGuest } from "./testing/guest-damaged.ts";
 import { guestsIn } from "./testing/guests.ts";
 import { MigrationFaultLab, twoCases } from "./testing/migration-fault-lab.ts";
+import { copyFast } from "./testing/migration-hold.ts";
 import { addMigrationNetwork } from "./testing/migration-network.ts";
 import { MovingVm, type MovingVmOptions, movingConfiguration } from "./testing/moving-vm.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
@@ -262,13 +263,14 @@ testDemo("a guest moves over the migration network, if the node agents have one"
   const before = await seeGuest(vm);
   const from = await vm.nodeName();
   await using network = await addMigrationNetwork(cluster);
-  await using _slow = await slowCopies(vm.namespace, "16Mi");
+  await using _slow = await slowCopies(vm.namespace);
   const to = cluster.nodes.find((node) => node !== from) ?? "";
   const targetNodeAddress = network.addresses.get(to);
   await vm.migrate("apart");
   await expect
     .poll(() => streamsOf(vm, targetNodeAddress))
     .toMatchObject({ sealed: expect.toSatisfy(many) });
+  await copyFast(vm, from);
   expect(await vm.migrated("apart")).toBe("Succeeded");
   const { migrationState } = await vm.vmiStatus();
   expect(migrationState).toMatchObject({ migrationNetworkType: "Migration", targetNodeAddress });
@@ -385,6 +387,7 @@ test("a guest on the Pod's bridge moves once its owner allows it, encrypted by Q
     });
     const told = async () => [...(await migrationMetrics(bridged)).keys()].sort();
     await expect.poll(told).toEqual(migrationMetricNames);
+    await copyFast(bridged, from);
     expect(await bridged.migrated("sealed")).toBe("Succeeded");
     await expect.poll(told).toEqual([]);
     expect(await bridged.nodeName()).not.toBe(from);

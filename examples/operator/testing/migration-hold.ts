@@ -123,8 +123,7 @@ async function unmark({ cluster, vm }: MovingScene): Promise<void> {
   );
 }
 
-async function copySlowly(scene: MovingScene): Promise<LetGo> {
-  const { cluster, vm } = scene;
+async function copySlowly({ cluster, vm, source }: MovingScene): Promise<LetGo> {
   const name = `slow-${vm.namespace}`;
   await cluster.apply({
     ...{ apiVersion: "migrations.kubevirt.io/v1alpha1", kind: "MigrationPolicy" },
@@ -136,15 +135,15 @@ async function copySlowly(scene: MovingScene): Promise<LetGo> {
   });
   return async () => {
     await cluster.kubectl(["delete", "migrationpolicy", name, "--ignore-not-found"]);
-    await copyFast(scene);
+    await copyFast(vm, source);
   };
 }
 
 /** Milliseconds for a libvirt that answers late. Whatever ends with its launcher is gone in a fraction of that. */
 const patience = { interval: 200, timeout: 60_000 };
 
-/** Removes the limit of the copy, unless its QEMU has ended or copies nothing. */
-async function copyFast({ vm, source }: MovingScene): Promise<void> {
+/** Removes the limit of a copy that is under way, unless its QEMU has ended or copies nothing. */
+export async function copyFast(vm: MovingVm, source: string): Promise<void> {
   let why: unknown;
   const isFast = async (): Promise<boolean> => {
     const qemu = qemusOfGuest(vm.namespace, vm.name).find(({ node }) => node === source);
