@@ -7,6 +7,8 @@ import { nothingIsLeft } from "./testing/expectations.ts";
 import { keepsCounting, seeGuest } from "./testing/guest-damaged.ts";
 import { guestsIn } from "./testing/guests.ts";
 import { MigrationFaultLab, twoCases } from "./testing/migration-fault-lab.ts";
+import { copyFast } from "./testing/migration-hold.ts";
+import { addMigrationNetwork } from "./testing/migration-network.ts";
 import { MovingVm, type MovingVmOptions, movingConfiguration } from "./testing/moving-vm.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
 import { connectionsTo, qemusOfGuest } from "./testing/qemu-of-guest.ts";
@@ -151,8 +153,8 @@ testDemo("a guest moves to the other node and back, and keeps counting", async (
     expect(await vm.migrated("there")).toBe("Succeeded");
   };
   const byCommand = async (): Promise<void> => {
-    // Its node reports the rate every five seconds.
-    await using _slow = await slowCopies(vm.namespace, "6Mi");
+    // Its node reports the rate every five seconds. The longer it copies, the more likely is that QEMU damages the guest.
+    await using _slow = await slowCopies(vm.namespace, "10Mi");
     const { code, err } = await runVirtkit(cluster, vm.namespace, "migrate", "demo", "--watch");
     expect([code, err]).toEqual([
       0,
@@ -257,12 +259,39 @@ testDemo("the request that virtctl sends to migrate a VM moves it", async (vm) =
   await keepsCounting(vm, before);
 });
 
-/** Connections between the proxies of the migration that a VMI is in, by whether the proxies encrypt them. */
-async function streamsOf(moving: MovingVm): Promise<{ sealed: number; data: number }> {
+testDemo("a guest moves over the migration network, if the node agents have one", async (vm) => {
+  const before = await seeGuest(vm);
+  const from = await vm.nodeName();
+  await using network = await addMigrationNetwork(cluster);
+  await using _slow = await slowCopies(vm.namespace);
+  const to = cluster.nodes.find((node) => node !== from) ?? "";
+  const targetNodeAddress = network.addresses.get(to);
+  await vm.migrate("apart");
+  await expect
+    .poll(() => streamsOf(vm, targetNodeAddress))
+    .toMatchObject({ sealed: expect.toSatisfy(many) });
+  await copyFast(vm, from);
+  expect(await vm.migrated("apart")).toBe("Succeeded");
+  const { migrationState } = await vm.vmiStatus();
+  expect(migrationState).toMatchObject({ migrationNetworkType: "Migration", targetNodeAddress });
+  await keepsCounting(vm, before);
+});
+
+/**
+ * Connections between the proxies of the migration that a VMI is in, by whether the proxies encrypt them; by default to any
+ * address.
+ */
+async function streamsOf(
+  moving: MovingVm,
+  address?: string,
+): Promise<{ sealed: number; data: number }> {
   const { migrationState } = await moving.vmiStatus();
   const ports = Object.entries(migrationState?.targetDirectMigrationNodePorts ?? {});
   const count = (behind: (port: number) => boolean): number =>
-    ports.reduce((sum, [port, each]) => sum + (behind(each) ? connectionsTo(Number(port)) : 0), 0);
+    ports.reduce(
+      (sum, [port, each]) => sum + (behind(each) ? connectionsTo(Number(port), address) : 0),
+      0,
+    );
   return { sealed: count((port) => port === 0), data: count((port) => port !== 0) };
 }
 
@@ -358,6 +387,7 @@ test("a guest on the Pod's bridge moves once its owner allows it, encrypted by Q
     });
     const told = async () => [...(await migrationMetrics(bridged)).keys()].sort();
     await expect.poll(told).toEqual(migrationMetricNames);
+    await copyFast(bridged, from);
     expect(await bridged.migrated("sealed")).toBe("Succeeded");
     await expect.poll(told).toEqual([]);
     expect(await bridged.nodeName()).not.toBe(from);

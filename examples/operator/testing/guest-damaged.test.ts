@@ -1,3 +1,4 @@
+import { type Clock, ManualClock, realClock, sleep } from "@virtkit/api/clock";
 import { decodeGrant, encodeGrant } from "@virtkit/api/grant";
 import { expect, test } from "vitest";
 import {
@@ -21,12 +22,15 @@ interface Situation {
 
 const before: SeenGuest = { vmiUid: "one", count: { boot: "a", beat: 4, disk: 4, at: "1" } };
 
-function vmIn(situation: Situation): CountingVm {
+function vmIn(situation: Situation, clock: Clock = realClock): CountingVm {
   const { boot = "a", vmiUid = "one", moves = 1, answers = true } = situation;
   let count = 10;
   return {
     async counting() {
-      if (!answers) throw new Error("not in 90000 ms");
+      if (!answers) {
+        await sleep(clock, 90_000);
+        throw new Error("not in 90000 ms");
+      }
       count++;
       return { boot, beat: count, disk: count, at: "2" };
     },
@@ -44,8 +48,6 @@ function vmIn(situation: Situation): CountingVm {
   };
 }
 
-const noWait = async (): Promise<void> => {};
-
 test.each<[what: string, situation: Situation, damaged: boolean]>([
   ["silent after a move, and its disk too", { answers: false }, true],
   ["silent, but writing to its disk", { answers: false, writes: true }, false],
@@ -53,7 +55,10 @@ test.each<[what: string, situation: Situation, damaged: boolean]>([
   ["silent, but it never moved", { answers: false, moves: 0 }, false],
   ["rebooted after a move, with the same VMI", { boot: "b" }, true],
 ])("a guest that is %s: damaged by QEMU or not", async (_, situation, damaged) => {
-  const error: unknown = await seeGuest(vmIn(situation), before, noWait).catch((each) => each);
+  const clock = new ManualClock();
+  const seen = seeGuest(vmIn(situation, clock), before, clock).catch((each: unknown) => each);
+  await clock.pass(100_000);
+  const error = await seen;
   expect(error).toBeInstanceOf(Error);
   expect(isDamaged(error)).toBe(damaged);
 });
@@ -63,7 +68,7 @@ test.each<[what: string, situation: Situation]>([
   ["of a new VMI", { boot: "b", vmiUid: "two", moves: 0 }],
   ["that rebooted, and that QEMU cannot have damaged", { boot: "b", moves: 0 }],
 ])("a guest %s is seen", async (_, situation) => {
-  const seen = await seeGuest(vmIn(situation), before, noWait);
+  const seen = await seeGuest(vmIn(situation), before);
   const { boot = "a", vmiUid = "one" } = situation;
   expect(seen).toMatchObject({ vmiUid, count: { boot } });
 });

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
 import type { Count } from "./guest-counter.ts";
 import type { MovingVm } from "./moving-vm.ts";
 
@@ -40,8 +40,8 @@ export type CountingVm = Pick<
   "counting" | "diskCount" | "grant" | "isExecuting" | "vmiUid"
 >;
 
-/** Milliseconds in which a guest that is alive has written to its disk. It does so several times a second. */
-const silence = 10_000;
+/** Milliseconds in which a guest that is alive has written to its disk. On an idle host, it does so several times a second. */
+const silence = 30_000;
 
 /**
  * Waits until the guest of a VM counts. It may be another guest than before.
@@ -52,15 +52,18 @@ const silence = 10_000;
 export async function seeGuest(
   vm: CountingVm,
   before?: SeenGuest,
-  wait: (milliseconds: number) => Promise<void> = sleep,
+  clock: Clock = realClock,
 ): Promise<SeenGuest> {
+  const stop = new AbortController();
+  const counted = vm.counting().then((first) => vm.counting(first));
+  const died = untilDead(vm, clock, stop.signal).then(() => {
+    throw new GuestDamaged("the guest has moved and runs, but it no longer counts");
+  });
   let count: Count;
   try {
-    count = await vm.counting(await vm.counting());
-  } catch (cause) {
-    // What cannot be found out does not excuse anything.
-    if (!(await isDead(vm, wait).catch(() => false))) throw cause;
-    throw new GuestDamaged("the guest has moved and runs, but it no longer counts", { cause });
+    count = await Promise.race([counted, died]);
+  } finally {
+    stop.abort();
   }
   const seen = { vmiUid: await vm.vmiUid(), count };
   const isReboot = seen.vmiUid === before?.vmiUid && count.boot !== before.count.boot;
@@ -94,15 +97,24 @@ export function changeOf(before: SeenGuest, after: SeenGuest): string {
   return `before: ${shown(before)}; now: ${shown(after)}`;
 }
 
-/** A guest whose network is broken still writes to its disk, and one that is paused has not died. */
-async function isDead(
-  vm: CountingVm,
-  wait: (milliseconds: number) => Promise<void>,
-): Promise<boolean> {
-  if (!(await hasMoved(vm)) || !(await vm.isExecuting())) return false;
-  const written = vm.diskCount();
-  await wait(silence);
-  return vm.diskCount() === written;
+/**
+ * Resolves when the kernel of a guest that has moved is certainly dead. A guest whose network is broken still writes to its disk,
+ * and one that is paused has not died.
+ */
+async function untilDead(vm: CountingVm, clock: Clock, signal: AbortSignal): Promise<void> {
+  let [last, since] = [vm.diskCount(), clock.now()];
+  const isDead = async (): Promise<boolean> => {
+    const now = vm.diskCount();
+    if (now !== last) [last, since] = [now, clock.now()];
+    if (clock.now() - since < silence) return false;
+    // What cannot be found out does not excuse anything.
+    return await isDamageable(vm).catch(() => false);
+  };
+  await until(isDead, { clock, interval: 1_000, signal });
+}
+
+async function isDamageable(vm: CountingVm): Promise<boolean> {
+  return (await hasMoved(vm)) && (await vm.isExecuting());
 }
 
 /** Each move raises the epoch of the grant, which begins with 1 in each VMI. */

@@ -112,14 +112,18 @@ export async function holdAt(phase: FaultPhase, scene: MovingScene): Promise<Let
 /** A new VMI has no mark. */
 async function unmark({ cluster, vm }: MovingScene): Promise<void> {
   const path = `/apis/kubevirt.io/v1/namespaces/${vm.namespace}/virtualmachineinstances/${vm.name}`;
-  await cluster.request(path, {
+  const { status, body } = await cluster.request(path, {
     ...{ method: "PATCH", contentType: "application/merge-patch+json" },
     body: { metadata: { annotations: { [mark]: null } } },
   });
+  // The VMI may have ended.
+  if (status === 200 || status === 404) return;
+  throw new Error(
+    `the hold stays, because the API server answered ${status}: ${JSON.stringify(body)}`,
+  );
 }
 
-async function copySlowly(scene: MovingScene): Promise<LetGo> {
-  const { cluster, vm } = scene;
+async function copySlowly({ cluster, vm, source }: MovingScene): Promise<LetGo> {
   const name = `slow-${vm.namespace}`;
   await cluster.apply({
     ...{ apiVersion: "migrations.kubevirt.io/v1alpha1", kind: "MigrationPolicy" },
@@ -131,15 +135,15 @@ async function copySlowly(scene: MovingScene): Promise<LetGo> {
   });
   return async () => {
     await cluster.kubectl(["delete", "migrationpolicy", name, "--ignore-not-found"]);
-    await copyFast(scene);
+    await copyFast(vm, source);
   };
 }
 
 /** Milliseconds for a libvirt that answers late. Whatever ends with its launcher is gone in a fraction of that. */
 const patience = { interval: 200, timeout: 60_000 };
 
-/** Removes the limit of the copy, unless its QEMU has ended or copies nothing. */
-async function copyFast({ vm, source }: MovingScene): Promise<void> {
+/** Removes the limit of a copy that is under way, unless its QEMU has ended or copies nothing. */
+export async function copyFast(vm: MovingVm, source: string): Promise<void> {
   let why: unknown;
   const isFast = async (): Promise<boolean> => {
     const qemu = qemusOfGuest(vm.namespace, vm.name).find(({ node }) => node === source);

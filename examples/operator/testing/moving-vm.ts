@@ -401,6 +401,8 @@ export interface VmiStatus {
     readonly message?: string;
   }[];
   readonly migrationState?: {
+    readonly migrationNetworkType?: string;
+    readonly targetNodeAddress?: string;
     readonly targetDirectMigrationNodePorts?: Readonly<Record<string, number>>;
     readonly migrationUid?: string;
     readonly startTimestamp?: string;

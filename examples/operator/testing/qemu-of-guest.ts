@@ -83,10 +83,14 @@ function vcpuTime(pid: string): number {
 
 const established = "01";
 
-/** How many connections there are to a port, in all network namespaces of this host. */
-export function connectionsTo(port: number): number {
+/** How many connections there are to a port, by default of any address, in all network namespaces of this host. */
+export function connectionsTo(port: number, address = ""): number {
   const seen = new Set<string>();
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const hex = (value: number, digits: number): string =>
+    value.toString(16).toUpperCase().padStart(digits, "0");
+  // The kernel shows the bytes of an IPv4 address in the order of the host.
+  const bytes = address === "" ? [] : address.split(".").toReversed();
+  const suffix = `${bytes.map((byte) => hex(Number(byte), 2)).join("")}:${hex(port, 4)}`;
   let found = 0;
   for (const pid of processes()) {
     const network = readNamespace(pid);
@@ -116,11 +120,21 @@ function list(folder: string): readonly string[] {
 
 /** The first process of a Pod's container whose command line contains a word; undefined if there is none. */
 export function firstProcessOf(podUid: string, word: string): number | undefined {
-  const found = processes().find((pid) => {
-    if (!read(`/proc/${pid}/cgroup`).includes(podUid)) return false;
-    const isFirst = /^NSpid:.*\s1$/m.test(read(`/proc/${pid}/status`));
-    return isFirst && read(`/proc/${pid}/cmdline`).includes(word);
-  });
+  return processOf(podUid, word, (pid) => /^NSpid:.*\s1$/m.test(read(`/proc/${pid}/status`)));
+}
+
+/** A process of a Pod whose command line contains a word; undefined if there is none. */
+export function processOf(
+  podUid: string,
+  word: string,
+  isWanted: (pid: string) => boolean = () => true,
+): number | undefined {
+  const found = processes().find(
+    (pid) =>
+      read(`/proc/${pid}/cgroup`).includes(podUid) &&
+      read(`/proc/${pid}/cmdline`).includes(word) &&
+      isWanted(pid),
+  );
   return found === undefined ? undefined : Number(found);
 }
 
