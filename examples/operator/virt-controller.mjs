@@ -41,7 +41,8 @@ const controllers = createControllers({
   ...{ client, log, metrics, installed, election: { namespace, name: "virt-controller" } },
   config: () => {
     const cluster = configuration.current;
-    return { cluster, profile: virtkitLauncherProfile({ image, names: cluster.names }) };
+    const { names } = cluster;
+    return { cluster, profile: virtkitLauncherProfile({ image, names, readOnlyRoot: true }) };
   },
 });
 collectMetrics(registry, controllerMetrics(controllers, metrics));

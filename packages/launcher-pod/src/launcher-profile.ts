@@ -90,6 +90,11 @@ export interface LauncherProfile {
   readonly directories: LauncherDirectories;
   readonly programs: LauncherPrograms;
   readonly processes: readonly LauncherProcess[];
+  /**
+   * Whether unprivileged launchers cannot write to their image, only to the volumes of the Pod, of which one is then `/tmp`.
+   * Default false, as in KubeVirt.
+   */
+  readonly readOnlyRoot?: boolean;
   /** Finalizers of every launcher Pod. */
   readonly finalizers: readonly string[];
   /** Additional environment of the compute container; the command line may refer to it as `$(NAME)`. */

@@ -1,6 +1,7 @@
 import type { KubeVirtConfiguration } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
 import { container, render } from "./testing/render.ts";
+import { virtkitLauncherProfile } from "./virtkit-profile.ts";
 
 test("an unprivileged guest's Pod runs as its user without further privileges", () => {
   const pod = render({});
@@ -17,6 +18,30 @@ test("an unprivileged guest's Pod runs as its user without further privileges", 
     runAsNonRoot: true,
     allowPrivilegeEscalation: false,
   });
+});
+
+test("an unprivileged launcher can have a read-only root, with a directory for temporary files", () => {
+  const profile = virtkitLauncherProfile({ readOnlyRoot: true });
+  const pod = render({}, { profile });
+  for (const name of ["compute", "guest-console-log"]) {
+    expect(container(pod, name)?.securityContext?.readOnlyRootFilesystem).toBe(true);
+  }
+  const temporary = { name: "launcher-tmp", mountPath: "/tmp" };
+  expect(container(pod, "compute")?.volumeMounts).toContainEqual(temporary);
+  expect(pod.spec.volumes).toContainEqual({ name: "launcher-tmp", emptyDir: {} });
+});
+
+test.each([
+  ["by default", {}, virtkitLauncherProfile()],
+  [
+    "if it runs as root",
+    { status: { runtimeUser: 0 } },
+    virtkitLauncherProfile({ readOnlyRoot: true }),
+  ],
+])("a launcher can write to its root %s", (_, parts, profile) => {
+  const pod = render(parts, { profile });
+  expect(container(pod, "compute")?.securityContext).not.toHaveProperty("readOnlyRootFilesystem");
+  expect(pod.spec.volumes?.map(({ name }) => name)).not.toContain("launcher-tmp");
 });
 
 test("root's Pod runs as root; the old annotation counts as unprivileged", () => {

@@ -12,6 +12,8 @@ export interface VirtkitProfileOptions {
   readonly image?: string;
   /** The platform's names. Default: KubeVirt's. */
   readonly names?: Names;
+  /** See {@link LauncherProfile.readOnlyRoot}. Default false. */
+  readonly readOnlyRoot?: boolean;
 }
 
 const kubevirtNames = names();
@@ -24,10 +26,12 @@ const kubevirtNames = names();
 export function virtkitLauncherProfile({
   image = "virtkit/launcher:0.0.0",
   names: own = kubevirtNames,
+  readOnlyRoot = false,
 }: VirtkitProfileOptions = {}): LauncherProfile {
   return {
     image,
     userId: 107,
+    readOnlyRoot,
     directories: launcherDirectories(own),
     programs: launcherPrograms,
     processes: [

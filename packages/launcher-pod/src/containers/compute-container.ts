@@ -63,6 +63,7 @@ function computeSecurity({ nonRoot, profile }: LauncherRequest): SecurityContext
   }
   const context = asUser(profile.userId);
   context.capabilities = { add: ["NET_BIND_SERVICE"], drop: ["ALL"] };
+  if (profile.readOnlyRoot) context.readOnlyRootFilesystem = true;
   return context;
 }
 

@@ -26,7 +26,10 @@ export const consoleLogContainer: Step = (request, { initContainers }) => {
     restartPolicy: "Always",
     volumeMounts: [{ name: "private", readOnly: true, mountPath: home }],
     imagePullPolicy: config.imagePullPolicy,
-    securityContext: unprivileged(profile.userId),
+    securityContext: {
+      ...unprivileged(profile.userId),
+      ...(profile.readOnlyRoot ? { readOnlyRootFilesystem: true } : {}),
+    },
   });
   explain?.(
     part.initContainer("guest-console-log"),

@@ -50,6 +50,7 @@ export interface SecurityContext {
   runAsGroup?: number;
   runAsNonRoot?: boolean;
   allowPrivilegeEscalation?: boolean;
+  readOnlyRootFilesystem?: boolean;
   seccompProfile?: SeccompProfile;
 }
 

@@ -3,7 +3,8 @@ import { emptyDirectory } from "../pod/volume.ts";
 import type { Step } from "../pod-draft.ts";
 
 /** Directories that every launcher has, for itself, its helpers and the node agent. */
-export const baseDirectories: Step = ({ profile, imageVolumes, explain }, { volumes, mounts }) => {
+export const baseDirectories: Step = (request, { volumes, mounts }) => {
+  const { profile, nonRoot, imageVolumes, explain } = request;
   const { directories } = profile;
   for (const name of names) {
     volumes.push(emptyDirectory(name));
@@ -16,6 +17,11 @@ export const baseDirectories: Step = ({ profile, imageVolumes, explain }, { volu
     { name: "libvirt-runtime", mountPath: directories.libvirt },
     { name: "sockets", mountPath: directories.sockets },
   );
+  if (profile.readOnlyRoot && nonRoot) {
+    volumes.push(emptyDirectory(temporary));
+    mounts.push({ name: temporary, mountPath: "/tmp" });
+    explain?.(part.volume(temporary), "profile.readOnlyRoot", "programs of the image write there");
+  }
   if (imageVolumes) return;
   volumes.push(emptyDirectory("container-disks"));
   mounts.push({
@@ -29,6 +35,9 @@ export const baseDirectories: Step = ({ profile, imageVolumes, explain }, { volu
     "without image volumes the node agent mounts containerDisks here",
   );
 };
+
+/** Not a name that a user would choose for a volume. */
+const temporary = "launcher-tmp";
 
 const names = [
   "private",
