@@ -27,6 +27,8 @@ export interface DataVolumeView extends VmStorage {
   readonly dataSources?: readonly DataSource[] | undefined;
   /** Whether the cluster has no CDI. Sources are then left as they are, because nobody can resolve them. */
   readonly isWithoutCdi?: boolean | undefined;
+  /** The VM's VMI. If there is one, it uses the DataVolumes already, whoever they belong to. */
+  readonly vmi?: unknown;
 }
 
 /** What the DataVolume templates of a VM need. */
@@ -50,7 +52,9 @@ export function planDataVolumes(vm: VirtualMachine, view: DataVolumeView): DataV
   for (const template of objects<DataVolumeTemplateSpec>(at(vm, "spec", "dataVolumeTemplates"))) {
     const name = text(at(template, "metadata", "name"));
     const present = inNamespaceOf(vm, name, view.dataVolumes);
-    const step = present ? watch(name, present) : create(vm, name, template, view);
+    const step = present
+      ? (refuseEarlier(vm, name, present, view) ?? watch(name, present))
+      : create(vm, name, template, view);
     writes.push(...(step.writes ?? []));
     events.push(...(step.events ?? []));
     ready &&= step.ready;
@@ -71,6 +75,29 @@ export function clonedClaims(
       return name === "" ? [] : [{ namespace: text(at(claim, "namespace")), name }];
     },
   );
+}
+
+/**
+ * A DataVolume of an earlier VM of this name still has its data, but will be removed with that VM: a guest that starts on
+ * it loses it. DataVolumes of other VMs are their users' business.
+ */
+function refuseEarlier(
+  vm: VirtualMachine,
+  name: string,
+  dataVolume: DataVolume,
+  { vmi }: DataVolumeView,
+): Step | undefined {
+  const owner = objects(at(dataVolume, "metadata", "ownerReferences")).find(
+    ({ controller }) => controller === true,
+  );
+  const isEarlier =
+    owner?.["kind"] === "VirtualMachine" &&
+    owner["name"] === at(vm, "metadata", "name") &&
+    owner["uid"] !== uidOf(vm);
+  if (isSet(vmi) || !isEarlier) return undefined;
+  if (isSet(at(dataVolume, "metadata", "deletionTimestamp"))) return { ready: false };
+  const error = `DataVolume "${name}" belongs to an earlier VM of this name, with UID ${text(owner["uid"])}; wait until it is removed, or delete it`;
+  return { ready: false, error };
 }
 
 function watch(name: string, dataVolume: DataVolume): Step {

@@ -156,6 +156,28 @@ test("a start needs every DataVolume, and creates missing ones", () => {
   expect(failed.events).toMatchObject([{ type: "Warning", reason: "FailedDataVolumeImport" }]);
 });
 
+test("does not start on a DataVolume of an earlier VM of its name, which will be removed", () => {
+  const templates = [{ metadata: { name: "disk" }, spec: { source: { blank: {} } } }];
+  const subject = vm({ dataVolumeTemplates: templates, runStrategy: "Always" });
+  const ownedBy = (owner: object, metadata: object = {}, parts: object = {}) => {
+    const reference = { kind: "VirtualMachine", name: "web", uid: "vm-uid", controller: true };
+    const ownerReferences = [{ ...reference, ...owner }];
+    const disk = { name: "disk", namespace: "ns", ownerReferences, ...metadata };
+    const dataVolumes = [{ metadata: disk, status: { phase: "Succeeded" } }];
+    return plan("Always", { vm: subject, dataVolumes, ...parts });
+  };
+  expect(verbs(ownedBy({}))).toEqual(started);
+  const earlier = ownedBy({ uid: "earlier" });
+  expect(earlier.writes).toEqual([]);
+  expect(earlier.failure?.message).toContain("an earlier VM of this name, with UID earlier");
+  const going = ownedBy({ uid: "earlier" }, { deletionTimestamp: "2026-06-01T00:00:00Z" });
+  expect([going.writes, going.failure]).toEqual([[], undefined]);
+  // What else it may belong to does not matter, nor does it to a guest that runs.
+  expect(verbs(ownedBy({ uid: "other", name: "other" }))).toEqual(started);
+  expect(verbs(ownedBy({ uid: "import", kind: "Import" }))).toEqual(started);
+  expect(ownedBy({ uid: "earlier" }, {}, { vmi: vmi("Running") }).failure).toBeUndefined();
+});
+
 test("a clone says what must be allowed first, and warns about a missing source", () => {
   const templates = [{ metadata: { name: "disk" }, spec: { source: { pvc: { name: "gold" } } } }];
   const result = plan("Always", { vm: vm({ dataVolumeTemplates: templates as never }) });

@@ -111,9 +111,13 @@ export function moveState(pass: MigrationPass): PlanError | undefined {
     return failedPass("the migration's status does not name the claims with the guest's state");
   }
   if (source === target) return undefined;
-  const claim = labelledClaim(pass);
-  if (!claim) return failedPass("the claim with the guest's state at the target does not exist");
   const vmiName = text(migration.spec?.vmiName);
+  const claim = labelledClaim(pass);
+  if (!claim) {
+    // A pass that was cut off right after it had labelled the claim left the rest to this one.
+    if (isOfGuest(pass, target, vmiName)) return source ? deleteClaim(pass, source) : undefined;
+    return failedPass("the claim with the guest's state at the target does not exist");
+  }
   const owner = claim.metadata?.labels?.[stateClaimLabel];
   if (owner !== undefined && owner !== vmiName) {
     return failedPass(`the claim with the guest's state at the target belongs to VMI ${owner}`);
@@ -132,6 +136,12 @@ export function moveState(pass: MigrationPass): PlanError | undefined {
   });
   if (refusal) return failedPass(`claim ${target} could not be labelled: ${refusal.message}`);
   return source ? deleteClaim(pass, source) : undefined;
+}
+
+/** Whether a claim is labelled as the one with the state of the guest. */
+function isOfGuest({ view }: MigrationPass, name: string, vmiName: string): boolean {
+  const claim = view.claims.find((each) => nameOf(each).name === name);
+  return claim?.metadata?.labels?.[stateClaimLabel] === vmiName;
 }
 
 /** A claim that the view does not show is gone, or will be shown later. */

@@ -90,13 +90,13 @@ const holderOn = (node: string) => ({
 const counted = { vmiUID: "u1", epoch: 1, seq: 3 };
 const moving = { holder: holderOn("n1"), target: holderOn("n2"), migrationUID: "m1" };
 
-test.each<[string, Grant, boolean]>([
-  ["claimed here", { state: "Claimed", ...counted, holder: holderOn("n1") }, true],
-  ["claimed on another node", { state: "Claimed", ...counted, holder: holderOn("n2") }, false],
-  ["being handed over", { state: "HandingOver", ...counted, ...moving }, false],
-  ["released to another node", { state: "Released", ...counted, ...moving }, false],
-  ["committed to another node", { state: "Committed", ...counted, ...moving }, false],
-])("a guest that is %s fails with its node: %o", (_, grant, fails) => {
+test.each<[string, boolean, Grant]>([
+  ["claimed here", true, { state: "Claimed", ...counted, holder: holderOn("n1") }],
+  ["claimed on another node", false, { state: "Claimed", ...counted, holder: holderOn("n2") }],
+  ["being handed over", false, { state: "HandingOver", ...counted, ...moving }],
+  ["released to another node", false, { state: "Released", ...counted, ...moving }],
+  ["committed to another node", false, { state: "Committed", ...counted, ...moving }],
+])("a guest that is %s fails with its node: %s", (_, fails, grant) => {
   const given = view("2025-12-31T23:00:00Z");
   const [vmi] = given.vmis;
   const metadata = {

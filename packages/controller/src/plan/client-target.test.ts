@@ -31,8 +31,10 @@ test("deletes by UID, so that a later object of the same name survives", async (
     resource: podResource,
     object,
     uid: "u",
+    propagationPolicy: "Foreground",
   });
-  expect(client.calls).toMatchObject([["delete", {}, object, { preconditions: { uid: "u" } }]]);
+  const options = { preconditions: { uid: "u" }, propagationPolicy: "Foreground" };
+  expect(client.calls).toMatchObject([["delete", {}, object, options]]);
 });
 
 test("sends calls to the subresources of the VMI", async () => {

@@ -41,6 +41,7 @@ export function clientTarget(client: PlanClient, { names }: ClientTargetOptions)
         case "delete":
           await client.delete(write.resource, write.object, {
             gracePeriodSeconds: write.gracePeriodSeconds,
+            propagationPolicy: write.propagationPolicy,
             preconditions: { uid: write.uid },
             signal,
           });

@@ -27,6 +27,8 @@ export type PlannedWrite =
       /** Deletes only the object with this UID, not a later one of the same name. */
       readonly uid: string;
       readonly gracePeriodSeconds?: number;
+      /** The object stays until everything that belongs to it is gone. */
+      readonly propagationPolicy?: "Foreground";
     }
   /** A request to the VM subresources, for example `addvolume`. */
   | {

@@ -91,6 +91,43 @@ test.each([
   expect(JSON.stringify(first)).toContain("/metadata/finalizers");
 });
 
+test("a VM whose disks have changed is replaced only once they are gone", () => {
+  const disk = (storage: string) => ({
+    metadata: { name: "disk" },
+    spec: { source: { blank: {} }, storage: { resources: { requests: { storage } } } },
+  });
+  const templateWith = (storage: string) => ({
+    ...template,
+    spec: { ...template.spec, dataVolumeTemplates: [disk(storage)] },
+  });
+  const [revision] = revisions;
+  const stored = (name: string, storage: string) => ({
+    metadata: { ...revision?.metadata, name },
+    data: { virtualMachineTemplate: templateWith(storage) },
+  });
+  const pool = poolOf({ replicas: 1, virtualMachineTemplate: templateWith("2Gi") as never });
+  const vm = member(0);
+  vm.metadata = { ...vm.metadata, labels: { app: "x", [labels.poolRevision]: "pool-2" } };
+  const owner = { apiVersion: "v", kind: "VirtualMachine", name: "pool-0", uid: "vm-0" };
+  const vmi = {
+    metadata: {
+      ...{ name: "pool-0", namespace: "ns", uid: "vmi-0" },
+      labels: { [labels.poolRevision]: "pool-1" },
+      ownerReferences: [{ ...owner, controller: true }],
+    },
+    spec: { domain: { devices: {} } },
+    status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+  };
+  const view = { pool, vms: [vm], vmis: [vmi as never] };
+  const all = [stored("pool-1", "1Gi"), stored("pool-2", "2Gi")] as never;
+  const { writes } = planPool({ ...view, revisions: all }, config, now);
+  expect(writes.find(({ kind }) => kind === "delete")).toMatchObject({
+    object: { name: "pool-0" },
+    uid: "vm-0",
+    propagationPolicy: "Foreground",
+  });
+});
+
 test("autohealing deletes own VMs that fail to start, and nobody else's", () => {
   const status = { startFailure: { consecutiveFailCount: 3 } };
   const own = member(0, { status });

@@ -127,11 +127,13 @@ function write(
         uid: uidOf(vmi),
       });
     case "renew":
+      // The next VM with this number has disks of the same names: these must be gone first.
       return pass.draft.write({
         kind: "delete",
         resource: vms,
         object: nameOf(vm),
         uid: uidOf(vm),
+        propagationPolicy: "Foreground",
       });
     case "relabel": {
       const label = pass.config.names.labels.poolRevision;

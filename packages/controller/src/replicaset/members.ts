@@ -1,24 +1,29 @@
+import { decodeGrant, grantAnnotation } from "@virtkit/api/grant";
+import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { at, text } from "@virtkit/api/shape";
+import { at, entry, text } from "@virtkit/api/shape";
 import { conditionsOf, hasCondition, isFinal } from "@virtkit/api/status";
 import { isDeleting } from "../plan/ownership.ts";
 
 /** Whether a VMI counts as a replica. One that has ended, or whose Pod is ending, does not. */
-export function isActive(vmi: VirtualMachineInstance): boolean {
-  return !isFinal(vmi) && !isDeleting(vmi) && !hasEndingPod(vmi);
+export function isActive(vmi: VirtualMachineInstance, names: Names): boolean {
+  return !isFinal(vmi) && !isDeleting(vmi) && !hasEndingPod(vmi, names);
 }
 
 /** Whether to delete a VMI because it will not serve again. */
-export function isFinished(vmi: VirtualMachineInstance): boolean {
-  return !isDeleting(vmi) && (isFinal(vmi) || hasEndingPod(vmi));
+export function isFinished(vmi: VirtualMachineInstance, names: Names): boolean {
+  return !isDeleting(vmi) && (isFinal(vmi) || hasEndingPod(vmi, names));
 }
 
 export function isReady(vmi: VirtualMachineInstance): boolean {
   return hasCondition(conditionsOf(vmi), "Ready", "True");
 }
 
-function hasEndingPod(vmi: VirtualMachineInstance): boolean {
-  return hasCondition(conditionsOf(vmi), "Ready", "False", "PodTerminating");
+/** The Pod that a guest leaves ends, too, before the guest is known to have arrived in the other one. */
+function hasEndingPod(vmi: VirtualMachineInstance, names: Names): boolean {
+  if (!hasCondition(conditionsOf(vmi), "Ready", "False", "PodTerminating")) return false;
+  const value = entry(vmi.metadata?.annotations, names.own(grantAnnotation));
+  return !("target" in decodeGrant(value, text(vmi.metadata?.uid)));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { clusterConfig } from "@virtkit/api/config";
+import { encodeGrant, type Grant, grantAnnotation } from "@virtkit/api/grant";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
 import type { Plan } from "../plan/plan.ts";
@@ -69,6 +70,31 @@ test("deletes VMIs that serve nobody first, then the youngest", () => {
   };
   expect(keep(3)).toEqual(["starting"]);
   expect(keep(1)).toEqual(["starting", "sick", "young"]);
+});
+
+const holderOn = (node: string) => ({
+  ...{ podUID: `pod-${node}`, containerID: `containerd://${node}`, node },
+  ...{ machineID: `machine-${node}`, bootID: `boot-${node}`, nonce: `nonce-${node}` },
+});
+const counted = { vmiUID: "a", epoch: 1, seq: 3 };
+const moving = { holder: holderOn("n1"), target: holderOn("n2"), migrationUID: "m1" };
+
+test.each<[string, boolean, Grant | undefined]>([
+  ["that has no run grant", true, undefined],
+  ["that runs there", true, { state: "Claimed", ...counted, holder: holderOn("n1") }],
+  ["that is being handed over", false, { state: "HandingOver", ...counted, ...moving }],
+  ["that has left it", false, { state: "Released", ...counted, ...moving }],
+  ["that leaves it by post-copy", false, { state: "Committed", ...counted, ...moving }],
+])("if the Pod of a guest %s ends, the VMI is replaced: %s", (_, isReplaced, grant) => {
+  const { metadata, ...rest } = replica("a");
+  const key = config.names.own(grantAnnotation);
+  const annotations = grant ? { [key]: encodeGrant(grant) } : {};
+  const conditions = [{ type: "Ready", status: "False", reason: "PodTerminating" }];
+  const vmi = { ...rest, metadata: { ...metadata, annotations }, status: { conditions } };
+  const wanted = { ...replicaSet, spec: { ...replicaSet.spec, replicas: 1 } };
+  const plan = planReplicaSet({ replicaSet: wanted, vmis: [vmi as never] }, config, now);
+  expect(deleted(plan)).toEqual(isReplaced ? ["a"] : []);
+  expect(plan.writes.some(({ kind }) => kind === "create")).toBe(isReplaced);
 });
 
 test("deletes a VMI by UID, so that its successor is safe", () => {

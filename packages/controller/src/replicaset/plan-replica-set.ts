@@ -51,7 +51,8 @@ export function planReplicaSet(
     at(replicaSet, "spec", "paused") !== true &&
     !isDeleting(replicaSet);
   const error = mayScale ? scale(draft, replicaSet, members, config) : undefined;
-  statusPlan(draft, { replicaSet, active: members.filter(isActive), selector, error, now }, config);
+  const active = members.filter((vmi) => isActive(vmi, config.names));
+  statusPlan(draft, { replicaSet, active, selector, error, now }, config);
   return draft.finish(error);
 }
 

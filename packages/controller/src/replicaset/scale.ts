@@ -19,14 +19,15 @@ export function scale(
   members: readonly VirtualMachineInstance[],
   config: ReplicaSetConfig,
 ): PlanError | undefined {
-  const active = members.filter(isActive);
+  const active = members.filter((vmi) => isActive(vmi, config.names));
   const excess = active.length - wantedReplicas(replicaSet);
   const error =
     excess < 0
       ? create(draft, replicaSet, Math.min(-excess, burst), config)
       : remove(draft, victims(active).slice(0, Math.min(excess, burst)), config);
   if (error) return error;
-  return remove(draft, members.filter(isFinished).slice(0, burst), config);
+  const finished = members.filter((vmi) => isFinished(vmi, config.names));
+  return remove(draft, finished.slice(0, burst), config);
 }
 
 /** How many VMIs a replica set should have. */

@@ -1,9 +1,8 @@
-import type { ObjectMeta } from "@virtkit/api/schema";
 import type { ObjectName } from "@virtkit/kube";
 import type { ObjectSource } from "../plan/object-source.ts";
 
 interface Named {
-  readonly metadata?: ObjectMeta | undefined;
+  readonly metadata?: { readonly namespace?: string; readonly name?: string } | undefined;
 }
 
 /** Objects as a cache has them; one that has not synced does not know what it lacks. */

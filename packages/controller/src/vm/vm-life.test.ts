@@ -1,6 +1,8 @@
+import type { KubeObject } from "@virtkit/kube";
 import { createTestCluster, type TestCluster } from "@virtkit/testing/cluster";
 import type { GuestScript } from "@virtkit/testing/hypervisor";
 import { expect, onTestFinished, test } from "vitest";
+import { claimResource } from "../plan/resources.ts";
 import { nodePart } from "../service/node-part.ts";
 import { vmPart } from "../service/vm-part.ts";
 import { vmiPart } from "../service/vmi-part.ts";
@@ -106,5 +108,26 @@ test("a guest that takes its time to shut down is shown as terminating, a fast o
     await user.remove();
     await cluster.clock.pass(10_000);
     expect((await user.vm())?.status?.printableStatus).toBe(shown);
+  }
+});
+
+test("a VM that is deleted in the foreground goes once its guest and everything of its own is gone", async () => {
+  const { cluster, user } = await start();
+  await user.create("Always");
+  await cluster.clock.pass(60_000);
+  const { uid } = (await user.vm())?.metadata ?? {};
+  const reference = { apiVersion: "kubevirt.io/v1", kind: "VirtualMachine", name: "vm", uid };
+  const ownerReferences = [{ ...reference, controller: true, blockOwnerDeletion: true }];
+  const disk = { namespace: "default", name: "disk", ownerReferences, finalizers: ["test/used"] };
+  await user.client.create(claimResource, { metadata: disk } as KubeObject);
+  const name = { namespace: "default", name: "vm" };
+  await user.client.delete(resources.vms, name, { propagationPolicy: "Foreground" });
+  await cluster.clock.pass(60_000);
+  expect(await user.vmi()).toBeUndefined();
+  expect((await user.vm())?.metadata?.uid).toBe(uid);
+  await user.patch({ metadata: { finalizers: null } }, claimResource, "disk");
+  await cluster.clock.pass(60_000);
+  for (const resource of [resources.vms, resources.pods, claimResource]) {
+    expect(await user.all(resource)).toEqual([]);
   }
 });

@@ -4,6 +4,7 @@ import { stateClaimLabel } from "@virtkit/launcher-pod/traits";
 import { expect, test } from "vitest";
 import { sourceOf } from "../testing/source-of.ts";
 import { cachedVmiView } from "./cached-vmi-view.ts";
+import type { PodObject } from "./cluster-objects.ts";
 import { samplePod, sampleVmi } from "./testing/sample-view.ts";
 import { claimIndexes, migrationIndexes, podIndexes, type VmiCaches } from "./vmi-caches.ts";
 
@@ -47,7 +48,7 @@ test("finds what belongs to a VMI, and nothing else", () => {
   });
   const pods = sourceOf([samplePod(), attachment, other, earlier], podIndexes);
   const view = cachedVmiView(caches({ vmis, pods }), name, options);
-  const namesOf = (list: readonly Named[] = []) => list.map(({ metadata }) => metadata?.name);
+  const namesOf = (list: readonly PodObject[] = []) => list.map(({ metadata }) => metadata?.name);
   expect(namesOf(view?.pods)).toEqual(["launcher", "earlier", "hp"]);
   expect(namesOf(view?.grant?.pods)).toEqual(["launcher", "earlier"]);
   expect(view?.grant?.isLive).toBe(false);

@@ -1,6 +1,6 @@
-import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
+import { encodeGrant, type Grant, grantAnnotation } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
-import type { Condition } from "@virtkit/api/status";
+import { type Condition, conditionsOf, findCondition } from "@virtkit/api/status";
 import { expect, test } from "vitest";
 import type { PlannedWrite } from "../plan/plan.ts";
 import type { WriteOutcome } from "../plan/write-outcome.ts";
@@ -132,6 +132,33 @@ test.each<[string, TargetCase]>([
   );
   const gone = writes.flatMap((write) => (write.kind === "delete" ? [write.object.name] : []));
   expect(gone).toEqual(deleted);
+});
+
+test("a Pod that its guest is leaving may end; the condition does not say that the guest's Pod ends", () => {
+  const holderOf = (podUID: string) => ({
+    ...{ podUID, containerID: `c-${podUID}`, node: `n-${podUID}` },
+    ...{ machineID: "m", bootID: "b", nonce: podUID },
+  });
+  const counted = { vmiUID: "vmi-uid", epoch: 1, seq: 2, holder: holderOf("pod-uid") } as const;
+  const target = { target: holderOf("target-uid"), migrationUID: "mig-uid" };
+  const reasonWith = (grant: Grant) => {
+    const running = sampleVmi({ phase: "Running", nodeName: "n1" });
+    const noted = { ...running.metadata?.annotations, [grantKey]: encodeGrant(grant) };
+    const source = { ...samplePod(), status: { phase: "Succeeded" } };
+    const pods = [source];
+    const { status } = plan(
+      sampleView({
+        vmi: { ...running, metadata: { ...running.metadata, annotations: noted } },
+        ...{
+          pods,
+          grant: { isRemembered: () => true, remembered: [], isLive: true, pods, nodes: [] },
+        },
+      }),
+    );
+    return findCondition(conditionsOf({ status }), "Ready")?.reason;
+  };
+  expect(reasonWith({ state: "Claimed", ...counted })).toBe("PodTerminating");
+  expect(reasonWith({ state: "Released", ...counted, ...target })).toBe("GuestNotRunning");
 });
 
 test("a Pod's name follows from the VMI, so that two controllers collide", () => {

@@ -10,6 +10,9 @@ export function reportReady(pass: VmiPass, pod: PodObject | undefined): void {
     pass.setCondition({ type, status: "False", reason, message });
   if (!pod || isTemporary(pod, pass.names)) {
     notReady("PodNotExists", "the launcher Pod does not exist yet");
+  } else if (isGoingDown(pod) && pass.grant?.isMoving) {
+    // What ends is not the guest: nobody must replace it.
+    notReady("GuestNotRunning", "the guest is on its way to another Pod");
   } else if (isGoingDown(pod)) {
     notReady("PodTerminating", "the launcher Pod is ending");
   } else if (!isRunning(pass.vmi)) {

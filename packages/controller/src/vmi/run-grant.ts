@@ -156,6 +156,11 @@ export class RunGrant {
     return namesPod(this.read, pod);
   }
 
+  /** Whether a migration is handing over the guest. */
+  get isMoving(): boolean {
+    return "target" in this.read;
+  }
+
   /** Whether this migration is handing over the guest. */
   isHandedOver(migrationUID: string): boolean {
     return "target" in this.#next && this.#next.migrationUID === migrationUID;

@@ -9,6 +9,7 @@ import {
   refusal,
   refused,
   type ServerCheck,
+  widgets,
 } from "./server-check.ts";
 
 const budgets: Resource<AnyObject> = defineResource({
@@ -31,18 +32,19 @@ export const policyChecks: readonly ServerCheck[] = [
     name: "a foreground deletion, or one that orphans dependents, waits for the garbage collector",
     async check(context) {
       const { client, namespace } = context;
-      for (const [name, policy, finalizer] of [
-        ["a", "Foreground", "foregroundDeletion"],
-        ["b", "Orphan", "orphan"],
+      for (const [resource, name, policy, finalizer] of [
+        [configMaps, "a", "Foreground", "foregroundDeletion"],
+        [configMaps, "b", "Orphan", "orphan"],
+        [widgets, "c", "Foreground", "foregroundDeletion"],
       ] as const) {
-        await client.create(configMaps, named(context, name));
-        await client.delete(configMaps, { namespace, name }, { propagationPolicy: policy });
-        const { metadata } = await client.get(configMaps, { namespace, name });
+        await client.create(resource, named(context, name, { spec: { size: 1 } }));
+        await client.delete(resource, { namespace, name }, { propagationPolicy: policy });
+        const { metadata } = await client.get(resource, { namespace, name });
         assert.ok(metadata.deletionTimestamp);
         assert.deepEqual(metadata.finalizers, [finalizer]);
         const body = { metadata: { finalizers: null } };
-        await client.patch(configMaps, { namespace, name }, { type: "merge", body });
-        await refused(client.get(configMaps, { namespace, name }), 404, "NotFound");
+        await client.patch(resource, { namespace, name }, { type: "merge", body });
+        await refused(client.get(resource, { namespace, name }), 404, "NotFound");
       }
     },
   },
