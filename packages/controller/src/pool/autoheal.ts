@@ -21,9 +21,10 @@ const hopeless = new Set([
   "ImagePullBackOff",
 ]);
 
-/** Deletes own VMs that repeatedly fail to start, so that the pool creates new ones. */
+/** Deletes own VMs that repeatedly fail to start, so that the pool creates new ones. A paused pool would create none. */
 export function autoheal(pass: PoolPass): PlanError | undefined {
-  if (!isSet(pass.pool.spec?.autohealing)) return undefined;
+  const { autohealing, paused } = pass.pool.spec ?? {};
+  if (!isSet(autohealing) || paused === true) return undefined;
   const failing = pass.view.vms.filter(
     (vm) => isControlledBy(vm, uidOf(pass.pool)) && !isDeleting(vm) && isFailing(pass, vm),
   );

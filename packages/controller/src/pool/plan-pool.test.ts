@@ -135,6 +135,43 @@ test("autohealing deletes own VMs that fail to start, and nobody else's", () => 
   expect(deleted(plan({ replicas: 1, autohealing: {} }, [own, foreign]))).toEqual(["pool-0"]);
 });
 
+test("a paused pool does not heal: it would not replace what it deletes", () => {
+  const failing = member(0, { status: { startFailure: { consecutiveFailCount: 3 } } });
+  const spec = { replicas: 1, autohealing: {} };
+  expect(deleted(plan({ ...spec, paused: true }, [failing]))).toEqual([]);
+  expect(deleted(plan(spec, [failing]))).toEqual(["pool-0"]);
+});
+
+test.each([
+  ["surplus", "proactive", 1, true],
+  ["surplus", "opportunistic", 1, true],
+  ["replaced", "proactive", 2, false],
+  ["replaced", "opportunistic", 2, true],
+])(
+  "a %s VM that somebody has deleted: with %s preservation and %i replicas, its volumes stay: %s",
+  (_, strategy, replicas, stay) => {
+    const { metadata, ...rest } = member(1);
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    const disk = { name: "disk", persistentVolumeClaim: { claimName: "disk-1" } };
+    const spec = {
+      ...template.spec,
+      template: { spec: { domain: { devices: {} }, volumes: [disk] } },
+    };
+    const going = { ...rest, spec, metadata: { ...metadata, deletionTimestamp } } as VirtualMachine;
+    const ownerReferences = [
+      { apiVersion: "v", kind: "k", name: "n", uid: "vm-1", controller: true },
+    ];
+    const claims = [{ metadata: { namespace: "ns", name: "disk-1", ownerReferences } }];
+    const scaleInStrategy = { [strategy]: { statePreservation: "Offline" } };
+    const pool = poolOf({ replicas, scaleInStrategy });
+    const vms = [member(0), going];
+    const { writes } = planPool({ pool, vms, vmis: [], revisions, claims }, config, now);
+    const touched = writes.map((write) => write.kind === "patch" && write.object.name);
+    expect(touched.filter((name) => name === "disk-1")).toHaveLength(stay ? 1 : 0);
+    expect(touched).toContain("pool-1");
+  },
+);
+
 test("autohealing keeps a VM while it is unknown for how long it has failed", () => {
   const vms = [member(0, { ready: false, status: { printableStatus: "CrashLoopBackOff" } })];
   expect(deleted(plan({ replicas: 1, autohealing: {} }, vms))).toEqual([]);

@@ -24,9 +24,9 @@ export function wantedVms({ pool }: PoolPass): number {
 /** Creates missing VMs, or deletes surplus ones. */
 export function scalePool(pass: PoolPass): StepResult {
   const excess = pass.vms.length - wantedVms(pass);
-  if (excess === 0) return { isStable: true, error: releaseDeleted(pass) };
+  if (excess === 0) return { isStable: true, error: releaseDeleted(pass, false) };
   if (excess < 0) return { isStable: false, error: createVms(pass, Math.min(-excess, burst)) };
-  const error = releaseDeleted(pass) ?? scaleIn(pass, Math.min(excess, burst));
+  const error = releaseDeleted(pass, true) ?? scaleIn(pass, Math.min(excess, burst));
   return { isStable: false, error };
 }
 
@@ -50,13 +50,15 @@ function scaleIn(pass: PoolPass, excess: number): PlanError | undefined {
 }
 
 /**
- * Releases VMs that somebody else has deleted, and those that a pass deleted right before it was
- * cut off.
+ * Releases VMs that somebody else has deleted, and those that a pass deleted right before it was cut off. A surplus VM
+ * goes as the pool itself would let it go; any other is replaced, and keeps its volumes only if the pool leaves deletions to
+ * others.
  */
-function releaseDeleted(pass: PoolPass): PlanError | undefined {
+function releaseDeleted(pass: PoolPass, areSurplus: boolean): PlanError | undefined {
   const { unmanaged, opportunistic, proactive } = pass.pool.spec.scaleInStrategy ?? {};
   if (unmanaged) return undefined;
-  const preserves = [opportunistic, proactive].some((each) => isPreserved(each?.statePreservation));
+  const strategies = areSurplus ? [opportunistic, proactive] : [opportunistic];
+  const preserves = strategies.some((each) => isPreserved(each?.statePreservation));
   let error: PlanError | undefined;
   for (const vm of pass.vms.filter(isDeleting)) {
     const problem = (preserves ? preserveState(pass, vm) : undefined) ?? letGo(pass, vm);

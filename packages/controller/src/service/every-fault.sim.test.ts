@@ -6,10 +6,11 @@ import type { KubeObject } from "@virtkit/kube";
 import type { TestCluster } from "@virtkit/testing/cluster";
 import { perturbationReportText, perturbScenario, type Scenario } from "@virtkit/testing/faults";
 import { describe, expect, test } from "vitest";
-import { podResource, vmiResource } from "../plan/resources.ts";
+import { nodeResource, podResource, vmiResource } from "../plan/resources.ts";
 import { worldConfig } from "../testing/service-world.ts";
 import { PhaseWatch } from "../vmi/testing/phase-watch.ts";
 import { createControllers } from "./create-controllers.ts";
+import { daemonSetResource } from "./shared-resources.ts";
 import { admittedVmi } from "./testing/admit-vmi.ts";
 
 const vmis = vmiResource(names());
@@ -39,6 +40,16 @@ const invariants: NonNullable<Scenario["invariants"]> = {
       .find(({ identity, isRunning }) => isRunning && !there.has(identity.vmiUid));
     return left && `the guest of ${left.identity.vmiUid} runs`;
   },
+  "no VMI fails while a copy of it runs": (cluster) => {
+    const failed = stored(cluster).filter(({ status }) => status?.phase === "Failed");
+    const copy = cluster
+      .launchers(key)
+      .find(
+        ({ identity, isRunning }) =>
+          isRunning && failed.some(({ metadata }) => metadata?.uid === identity.vmiUid),
+      );
+    return copy && `it has failed, and runs on ${copy.node}`;
+  },
   "phases only move forward": (cluster) => {
     const phases = watched.get(cluster) ?? new PhaseWatch();
     watched.set(cluster, phases);
@@ -64,6 +75,19 @@ async function expectNothing(cluster: TestCluster): Promise<void> {
 const start = (cluster: TestCluster) => cluster.client("user").create(vmis, admittedVmi("demo"));
 const remove = (cluster: TestCluster) => cluster.client("user").delete(vmis, name);
 
+/** Longer than the five minutes without a heartbeat, the minute until the next look, and a disturbance. */
+const silence = 7 * 60_000;
+
+/** What node agents run in. Without it nothing is decided about VMIs on a silent node. */
+const agents = {
+  metadata: {
+    namespace: "default",
+    name: "agents",
+    labels: { [names().labels.app]: "virt-handler" },
+  },
+  status: { desiredNumberScheduled: 1, currentNumberScheduled: 1 },
+} as KubeObject;
+
 /** What is done, and what must hold in the end. */
 const plays: Readonly<Record<string, Scenario["play"]>> = {
   "a start, a crash, and a deletion": async (cluster) => {
@@ -85,6 +109,20 @@ const plays: Readonly<Record<string, Scenario["play"]>> = {
     // Nothing proves yet that the guest has ended.
     expect((await cluster.client("user").list(vmis)).items).toHaveLength(1);
     cluster.network.mendAll();
+    await expectNothing(cluster);
+  },
+  "a node agent that is silent until its node counts as unresponsive": async (cluster) => {
+    const user = cluster.client("user");
+    await user.create(daemonSetResource, agents);
+    await start(cluster);
+    await expectRunning(cluster);
+    cluster.network.cut("node agent node-1", "api-server");
+    await cluster.clock.pass(silence);
+    const node = await user.get(nodeResource, { name: "node-1" });
+    expect(node.metadata.labels?.[names().nodeLabels.schedulable]).toBe("false");
+    await expectRunning(cluster);
+    cluster.network.mendAll();
+    await remove(cluster);
     await expectNothing(cluster);
   },
   "a node that reboots while its VMI is being deleted": async (cluster) => {

@@ -83,6 +83,7 @@ async function live(
   const { vm, vmi, grant } = await liveGrantView(client, name, {
     names,
     isForVm: true,
+    cachedPods: cached.grant?.pods,
     signal,
   });
   const { isLive, pods, nodes } = grant;

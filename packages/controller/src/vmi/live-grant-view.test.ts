@@ -70,6 +70,27 @@ test("reads the VMI, every page of Pods of its name, and all nodes that count", 
   expect(api.asked).toContain(`list ${names.labels.vmiId}=vm`);
 });
 
+test("a Pod that has lost its label is found through the cache, if it still exists", async () => {
+  const found = async (pods: Readonly<Record<string, object>>): Promise<readonly unknown[]> => {
+    const api = client({ [vmiRead]: freeVmi({}), ...pods }, [[samplePod()]]);
+    const ofAnother = [{ kind: "VirtualMachineInstance", name: "vm", uid: "x", controller: true }];
+    const stripped = samplePod({
+      name: "stripped",
+      uid: "stripped-uid",
+      ownerReferences: ofAnother as never,
+    });
+    const cachedPods = [samplePod(), stripped];
+    const { grant } = await liveGrantView(api, name, { names, cachedPods });
+    expect(api.asked.filter((each) => each.startsWith("pods/"))).toEqual(["pods/stripped"]);
+    return grant.pods.map(({ metadata }) => metadata?.uid);
+  };
+  expect(await found({})).toEqual(["pod-uid"]);
+  const left = samplePod({ name: "stripped", uid: "stripped-uid" });
+  expect(await found({ "pods/stripped": left })).toEqual(["pod-uid", "stripped-uid"]);
+  const foreign = samplePod({ name: "stripped", uid: "other", ownerReferences: [] });
+  expect(await found({ "pods/stripped": foreign })).toEqual(["pod-uid"]);
+});
+
 test("distinguishes a missing VMI from one that cannot be read", async () => {
   const gone = await liveGrantView(client({}, [[]]), name, { names });
   expect(gone.vmi).toBeUndefined();

@@ -20,6 +20,8 @@ export interface LiveReadOptions {
   readonly names: Names;
   /** Whether to read the VM, regardless of the owner of the VMI with its name. */
   readonly isForVm?: boolean;
+  /** Pods of its name that a cache shows; one that the list lacks, because it has lost the label, is read by itself. */
+  readonly cachedPods?: readonly PodObject[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -39,7 +41,7 @@ export interface LiveGrant {
 export async function liveGrantView(
   client: Pick<KubeClient, "get" | "list">,
   name: ObjectName,
-  { names, isForVm = false, signal }: LiveReadOptions,
+  { names, isForVm = false, cachedPods = [], signal }: LiveReadOptions,
 ): Promise<LiveGrant> {
   const read = async <T>(resource: Resource, object: ObjectName): Promise<T | undefined> => {
     try {
@@ -50,7 +52,14 @@ export async function liveGrantView(
     }
   };
   const readVm = () => read<VirtualMachine>(vmResources(names).vms, name);
-  const readPods = () => listPods(client, name, names, signal);
+  const readPods = async (): Promise<readonly PodObject[]> => {
+    const listed = await listPods(client, name, names, signal);
+    const unlisted = missingFrom(listed, cachedPods).map(async ({ metadata }) => {
+      const pod = await read<PodObject>(podResource, podNameOf(metadata));
+      return pod && isOfVmi(pod, name.name) ? [pod] : [];
+    });
+    return [...listed, ...(await Promise.all(unlisted)).flat()];
+  };
   // A caller that writes one of them by its version reads that one first, so that what it decides
   // by is not older.
   const vmFirst = isForVm ? await readVm() : undefined;
@@ -114,8 +123,22 @@ async function listPods(
 ): Promise<readonly PodObject[]> {
   const labelSelector = `${names.labels.vmiId}=${vmiIdentifier(name)}`;
   const found = await listAll(client, podResource, { namespace, labelSelector, signal });
-  return (found as PodObject[]).filter(({ metadata }) => {
-    const owner = controllerOf(metadata);
-    return owner?.kind === "VirtualMachineInstance" && owner.name === name;
-  });
+  return (found as PodObject[]).filter((pod) => isOfVmi(pod, name));
+}
+
+function isOfVmi({ metadata }: PodObject, vmi: string): boolean {
+  const owner = controllerOf(metadata);
+  return owner?.kind === "VirtualMachineInstance" && owner.name === vmi;
+}
+
+function missingFrom(
+  listed: readonly PodObject[],
+  cached: readonly PodObject[],
+): readonly PodObject[] {
+  const uids = new Set(listed.map(({ metadata }) => metadata?.uid));
+  return cached.filter(({ metadata }) => !uids.has(metadata?.uid));
+}
+
+function podNameOf(metadata: PodObject["metadata"]): ObjectName {
+  return { namespace: text(metadata?.namespace), name: text(metadata?.name) };
 }

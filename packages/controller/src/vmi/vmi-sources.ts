@@ -46,7 +46,10 @@ export function vmiSources(options: VmiSourcesOptions): VmiSources {
         const message = `the caches have not synced everything around VMI ${path} yet`;
         throw new ControllerError("CONTROLLER_NOT_SYNCED", message, { path });
       }
-      const { vmi, vm, grant } = await liveGrantView(client, name, { names, signal });
+      const { vmi, vm, grant } = await liveGrantView(client, name, {
+        ...{ names, signal },
+        cachedPods: view.grant?.pods,
+      });
       // Pods that attach volumes hold no guest, so a cache is good enough for them.
       const attachments = view.pods.filter((pod) => podIndexes.vmi(pod).length === 0);
       const found = { ...view, vmi, vm, pods: [...grant.pods, ...attachments], grant };
