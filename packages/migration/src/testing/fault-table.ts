@@ -88,7 +88,7 @@ export function faultTable(outcomes: ReadonlyMap<string, string>, earlier = ""):
 }
 
 /** By moment and fault, so that a document with other columns is understood, too. */
-function cellsOf(document: string): ReadonlyMap<string, string> {
+export function cellsOf(document: string): ReadonlyMap<string, string> {
   const rows = document.split("\n").filter((line) => line.startsWith("| "));
   const [head = [], ...others] = rows.map((row) =>
     row
