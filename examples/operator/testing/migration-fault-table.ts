@@ -73,7 +73,7 @@ export function migrationFaultTable(outcomes: ReadonlyMap<string, string>, earli
 }
 
 /** By phase and fault, so that a document with other columns is understood, too. */
-function cellsOf(document: string): ReadonlyMap<string, string> {
+export function cellsOf(document: string): ReadonlyMap<string, string> {
   const rows = document.split("\n").filter((line) => line.startsWith("| "));
   const [names = [], ...others] = rows.map((row) =>
     row

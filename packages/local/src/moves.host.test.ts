@@ -20,7 +20,7 @@ const demo = join(root, "examples/vms/demo.yaml");
 const current = join(root, "packages/launcher");
 /** Where the sandbox sees it, as it sees this workspace. */
 const other = join(root, "node_modules/.cache", `launcher-${process.pid}`);
-/** `VIRTKIT_FORECAST_RUNS=20` prints the table of docs/migration.md. */
+/** `VIRTKIT_FORECAST_RUNS=20` prints the table of docs/migration-in-depth.md. */
 const runs = Number(process.env["VIRTKIT_FORECAST_RUNS"] ?? 2);
 /** Beside other tests, the cost of a sandbox is unpredictable; create the table on an idle host. */
 const most = runs >= 20 ? 1.5 : 2;

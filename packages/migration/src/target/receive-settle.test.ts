@@ -152,3 +152,26 @@ test.each([
     expectKept(await settle(state, { isProven }), why);
   },
 );
+
+test.each([
+  ["running (postcopyFailed)", "postcopy-paused"],
+  ["paused (postcopyFailed)", "postcopy-paused"],
+  // Its QEMU does not answer.
+  ["running (postcopyFailed)", undefined],
+])(
+  "a copy that is %s and whose source is proven to have ended is ended, for nobody has the rest of its memory: %s",
+  async (state, stream) => {
+    const given = { isProven: true, ...(stream !== undefined && { stream }) };
+    const { settled, libvirt, file } = await settle(state, given);
+    expect(settled).toEqual({ target: "ended" });
+    expect(libvirt.state).toBe("absent");
+    expect(file.heard()).toBe("aborted");
+  },
+);
+
+test("a copy whose post-copy libvirt calls failed is claimed if its QEMU says that it is complete", async () => {
+  const given = { isProven: true, stream: "completed" };
+  const { settled, libvirt } = await settle("running (postcopyFailed)", given);
+  expect(settled).toMatchObject({ target: "runs" });
+  expect(libvirt.state).toBe("running (postcopyFailed)");
+});

@@ -46,8 +46,9 @@ export interface FollowOptions {
 /**
  * Brings a target to its proper state by what it has heard, by asking the source, and by the grant: after a
  * restart, or because it has heard nothing for a while. It may be called at any time and any number of times. A
- * copy that runs or has run is never destroyed, and a paused one is never resumed because its source is silent. Rejects
- * if libvirt or the grant's store does not answer, and nothing is lost: call it again.
+ * copy that runs or has run is destroyed only if its post-copy has failed and its source, which has the rest of its
+ * memory, is proven to have ended. A paused one is never resumed because its source is silent. Rejects if libvirt or the
+ * grant's store does not answer, and nothing is lost: call it again.
  */
 export async function settleTarget(
   parts: TargetParts,

@@ -11,14 +11,21 @@ interface Known {
 const cold = "once both copies are proven to have ended, the VM starts cold";
 
 /**
- * Why a copy that has begun to run in post-copy, and is not known to be complete, may not be destroyed.
+ * Why a copy that has begun to run in post-copy, and is not known to be complete, may not be destroyed; undefined if it
+ * may: then its stream is broken, and the source, which had the rest of its memory, is proven to have ended.
  */
-export function whyStartedKept({ reason }: CopyState, { isCommitted, kept }: Known): string {
+export function whyStartedKept(
+  { reason }: CopyState,
+  { isCommitted, kept }: Known,
+): string | undefined {
   if (!isCommitted) {
     return "it has begun to run in post-copy, but the run grant does not commit this handover: find out where the guest runs, and end this launcher Pod if it is not here";
   }
   if (reason === "postcopyFailed") {
-    return `it lacks memory that its source has: the source must recover the post-copy; if that cannot be done, end both launcher Pods: ${cold}`;
+    return (
+      kept &&
+      `it lacks memory that its source has: the source must recover the post-copy; if that cannot be done, end both launcher Pods: ${cold}`
+    );
   }
   if (reason === "postcopy") {
     if (kept) return "it has begun to run, and its memory arrives";

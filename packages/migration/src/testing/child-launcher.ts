@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import type { ProofOfEnd } from "@virtkit/api/grant";
 
 const script = fileURLToPath(new URL("./launcher-child.mjs", import.meta.url));
 
@@ -65,6 +66,11 @@ export class ChildLauncher {
   /** Lets it continue from a seam, if it is alive. */
   go(seam: string): void {
     if (this.#child.connected) this.#child.send({ go: seam });
+  }
+
+  /** Gives a target evidence that its source has ended, as its node agent does with the grant. */
+  prove(proofs: readonly ProofOfEnd[]): void {
+    if (this.#child.connected) this.#child.send({ proofs });
   }
 
   async ask(what: "abort" | "postcopy"): Promise<Told["error"]> {

@@ -58,6 +58,8 @@ export async function runFault(
     if (isPatient) await ends();
     step("both settle");
     await settleBoth(lab, move, { source, target }, fault);
+    step("the target learns whether its source has ended");
+    await proveSourceEnd(lab, move, { source, target }, fault);
     step("the guest is where it belongs");
     return await whereItIs(lab, move);
   });
@@ -202,6 +204,19 @@ async function settleBoth(
   });
 }
 
+/** What the agents do about a source whose QEMU is gone: its launcher ends, too, and the target receives the proof. */
+async function proveSourceEnd(
+  lab: TwoNodes,
+  move: Move,
+  { source, target }: Launchers,
+  fault: Fault,
+): Promise<void> {
+  if (fault !== "source QEMU") return;
+  if (!(await lab.hasEnded(move.source))) throw new Error("the source runs without its QEMU");
+  await source.kill();
+  target.prove([{ kind: "processGone", ...move.from, seen: "pidfd" }]);
+}
+
 /** One more life of the source's launcher. */
 async function inALife(move: Move, mode: "settleSource" | "recover"): Promise<Outcome> {
   const next = await move.drive(mode, { "bandwidth.postcopy": 200 });
@@ -224,7 +239,7 @@ async function whereItIs(lab: TwoNodes, move: Move): Promise<FaultOutcome> {
     const [runner, ...others] = await lab.running();
     if (others.length > 0) throw new Error("two copies run");
     if (!runner) {
-      isLost = await isLostForGood(lab);
+      isLost = await isLostForGood(lab, move);
       return isLost;
     }
     const grant = await lab.grant();
@@ -252,10 +267,10 @@ async function imageLeft(lab: TwoNodes, move: Move): Promise<LabNode> {
 }
 
 /** Checks twice: a copy that is just being ended or started also looks absent. */
-async function isLostForGood(lab: TwoNodes): Promise<boolean> {
-  if (!(await lab.isLost())) return false;
+async function isLostForGood(lab: TwoNodes, move: Move): Promise<boolean> {
+  if (!(await lab.isLost(move))) return false;
   await sleep(500);
-  return await lab.isLost();
+  return await lab.isLost(move);
 }
 
 function assertCounts(lab: TwoNodes, node: LabNode | undefined): void {

@@ -25,6 +25,18 @@ The faults:
 - *link*: everything between the nodes is silently dropped for a while.
 - *reply*: exactly one reply is lost: the one to the next step.
 
+Not every part that is killed is the product's own process:
+
+- libvirtd and QEMU are real, and so is the guest.
+- A *launcher* is a process of the test. It calls the same functions of the library as the launcher does: \`driveMigration\`
+  and \`settleSource\`, or \`MigrationReceiver\` and \`settleTarget\`.
+- The *proxy* and the *link* are the test's own joins of sockets. The library's proxies take no part.
+- The test plays the node agents, the controller and the people: the run grant is a file, the test proves that a source has
+  ended, recovers a broken post-copy, and grants the guest anew.
+
+The product's own processes (launcher Pods, node agents together with their proxies, the controller) are killed in the
+[table of faults between nodes](migration-cluster-faults.md).
+
 `;
 
 const foot = `
@@ -37,16 +49,17 @@ In post-copy, \`committed\` decides. Before the switch the guest stays, and a so
 does not switch. After the switch there is no way back, and a stream that breaks while the target runs is recovered. If the
 stream breaks, or the target's copy is lost, before the target has run, nobody has the whole guest: the VM starts cold. A
 libvirtd that restarts ends a copy that it was still receiving, so the same holds for the target's libvirtd until the target
-runs. If libvirt gives up a switch before QEMU has made it, the guest stays after all.
+runs. If libvirt gives up a switch before QEMU has made it, the guest stays after all. If the source's QEMU is lost while the
+target runs, the target ends its copy as soon as it has the proof. If the target's is lost, the source waits for people to end it.
 
 \`packages/migration/src/copied-disk-faults.host.test.ts\`, which is part of \`npm test\`, also runs each fault while a disk is
 copied, at its worst step, with the same outcomes.
 
 A node agent runs its side's proxies and writes the grant; it decides nothing.
-\`packages/launcher/src/migration/agent-faults.host.test.ts\`, which is part of \`npm test\`, kills it and restarts it without
-any memory of its own. The guest stays if either agent is killed before *perform*, or the target's agent after the target's
-*finish*. The guest moves if an agent is killed when the decision is on disk and nobody else knows it, before the resume, or
-before *confirm*.
+\`packages/launcher/src/migration/agent-faults.host.test.ts\`, which is part of \`npm test\`, kills one and restarts it without
+any memory of its own. That agent is a process of the test with the library's plans and proxies; the launchers' code runs in the
+test itself. The guest stays if either agent is killed before *perform*, or the target's agent after the target's *finish*. The
+guest moves if an agent is killed when the decision is on disk and nobody else knows it, before the resume, or before *confirm*.
 
 If a stream breaks before the target has run, the target's QEMU may also hang, for example in *finish before* (seen in 2 of
 about 30 runs of that cell). The thread that loads the devices waits for a page of the guest and holds QEMU's lock. The thread
@@ -88,7 +101,7 @@ export function faultTable(outcomes: ReadonlyMap<string, string>, earlier = ""):
 }
 
 /** By moment and fault, so that a document with other columns is understood, too. */
-function cellsOf(document: string): ReadonlyMap<string, string> {
+export function cellsOf(document: string): ReadonlyMap<string, string> {
   const rows = document.split("\n").filter((line) => line.startsWith("| "));
   const [head = [], ...others] = rows.map((row) =>
     row

@@ -32,6 +32,8 @@ import { FileGrantStore } from "@virtkit/node-agent/claims";
 const held = new Map();
 /** @type {import("@virtkit/migration/source").SourceMigration | undefined} */
 let migration;
+/** What proves that the source has ended. @type {readonly import("@virtkit/api/grant").ProofOfEnd[]} */
+let proofs = [];
 
 /**
  * A clock that stands still until something has been broken: a phase that takes long on a busy host must not be mistaken for the
@@ -137,7 +139,7 @@ async function receive(config) {
   const file = new ReceiveFile(state, migration.migrationUID);
   const source = sourceOver(linkTo(config.peer));
   const connections = { libvirt: control, resume: long };
-  const grant = targetGrant(store, holder);
+  const grant = { ...targetGrant(store, holder), proofs: () => proofs };
   const place = { domain, migration, listen, copied };
   const parts = { ...connections, ...place, file, grant, source, at, log };
   const receiver = new MigrationReceiver(parts);
@@ -211,6 +213,7 @@ process.on("message", (/** @type {any} */ message) => {
     play(message.start).catch((error) => tell({ outcome: { failed: plain(error) } }));
   }
   if (message.time) clock.go();
+  if (message.proofs) proofs = message.proofs;
   if (message.go) held.get(message.go)?.();
   if (message.abort) {
     try {

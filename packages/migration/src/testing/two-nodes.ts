@@ -233,12 +233,19 @@ export class TwoNodes implements AsyncDisposable {
     return await Promise.all(this.nodes.map((node) => this.state(node)));
   }
 
-  /** Whether no copy has or ever will have the whole memory: one copy has ended, and the other waits for it. */
-  async isLost(): Promise<boolean> {
-    const isDead = (state: string): boolean => /^(absent|shut off|crashed)/.test(state);
-    const states = await this.#states();
-    const isOver = states.every((state) => isDead(state) || state.includes("post-copy failed"));
-    return isOver && states.some(isDead);
+  /**
+   * Whether no copy has or ever will have the whole memory, and the rules are done with it: the target has ended, and the
+   * source has ended or waits in a post-copy that failed. Only people end such a source; a target without its source ends by
+   * itself.
+   */
+  async isLost({ source, target }: Move): Promise<boolean> {
+    if (!(await this.hasEnded(target))) return false;
+    return (await this.hasEnded(source)) || (await this.state(source)).includes("post-copy failed");
+  }
+
+  /** Whether the copy of a node has ended, or was never there. */
+  async hasEnded(node: LabNode): Promise<boolean> {
+    return /^(absent|shut off|crashed)/.test(await this.state(node));
   }
 
   /** What a controller does about a guest whose memory is lost: ends both copies, proves that, and grants it again. */
