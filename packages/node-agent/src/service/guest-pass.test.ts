@@ -1,7 +1,7 @@
 import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
 import { DomainManagerError } from "@virtkit/domain-manager";
-import { type KubeClient, KubeError, type WatchEvent } from "@virtkit/kube";
+import { type KubeClient, KubeError } from "@virtkit/kube";
 import { expect, test } from "vitest";
 import { AgentWorld, type WorldLauncher } from "../testing/agent-world.ts";
 
@@ -27,7 +27,7 @@ function clientOver(client: KubeClient, line: Line): KubeClient {
   });
 }
 
-async function* heard(events: AsyncIterable<WatchEvent>, line: Line): AsyncGenerator<WatchEvent> {
+async function* heard<T>(events: AsyncIterable<T>, line: Line): AsyncGenerator<T> {
   for await (const event of events) {
     if (line.is === "open") yield event;
   }
