@@ -135,8 +135,8 @@ async function useStreams(namespace: string): Promise<void> {
 /** Pauses and continues the guest; what that leaves is what `kubectl describe` shows. */
 async function pauseAndContinue(namespace: string): Promise<void> {
   const guests = guestsIn(cluster, namespace);
-  expect(await guests.verb("vmi/demo", "pause")).toBe(202);
-  expect(await guests.verb("vmi/demo", "unpause")).toBe(202);
+  expect(await guests.verb("vmi/demo", "pause")).toBe(200);
+  expect(await guests.verb("vmi/demo", "unpause")).toBe(200);
   const about = "involvedObject.kind=VirtualMachineInstance,involvedObject.name=demo";
   const output = ["-o", "jsonpath={.items[*].reason}"];
   const reasons = async (): Promise<readonly string[]> =>
