@@ -7,7 +7,7 @@ import { nothingIsLeft } from "./testing/expectations.ts";
 import { keepsCounting, seeGuest } from "./testing/guest-damaged.ts";
 import { guestsIn } from "./testing/guests.ts";
 import { MigrationFaultLab, twoCases } from "./testing/migration-fault-lab.ts";
-import { copyFast } from "./testing/migration-hold.ts";
+import { copyFast, untilCopying } from "./testing/migration-hold.ts";
 import { addMigrationNetwork } from "./testing/migration-network.ts";
 import { MovingVm, type MovingVmOptions, movingConfiguration } from "./testing/moving-vm.ts";
 import { nodeTraces } from "./testing/node-traces.ts";
@@ -270,6 +270,7 @@ testDemo("a guest moves over the migration network, if the node agents have one"
   await expect
     .poll(() => streamsOf(vm, targetNodeAddress))
     .toMatchObject({ sealed: expect.toSatisfy(many) });
+  await untilCopying(vm, from);
   await copyFast(vm, from);
   expect(await vm.migrated("apart")).toBe("Succeeded");
   const { migrationState } = await vm.vmiStatus();
@@ -387,6 +388,7 @@ test("a guest on the Pod's bridge moves once its owner allows it, encrypted by Q
     });
     const told = async () => [...(await migrationMetrics(bridged)).keys()].sort();
     await expect.poll(told).toEqual(migrationMetricNames);
+    await untilCopying(bridged, from);
     await copyFast(bridged, from);
     expect(await bridged.migrated("sealed")).toBe("Succeeded");
     await expect.poll(told).toEqual([]);

@@ -159,6 +159,18 @@ export async function copyFast(vm: MovingVm, source: string): Promise<void> {
   throw new Error(what, { cause: why });
 }
 
+/** Waits until QEMU sends the guest's memory. Streams of a migration open earlier, and disks are copied first. */
+export async function untilCopying(vm: MovingVm, source: string): Promise<void> {
+  const isTrue = async (): Promise<boolean> => await isCopying(vm, source).catch(() => false);
+  if (await until(isTrue, patience)) return;
+  throw new Error(`the guest on ${source} does not copy after ${patience.timeout / 1000} s`);
+}
+
+async function isCopying(vm: MovingVm, source: string): Promise<boolean> {
+  const qemu = qemusOfGuest(vm.namespace, vm.name).find(({ node }) => node === source);
+  return (await qemu?.isCopying()) === true;
+}
+
 /**
  * Whether a migration has reached a phase. Only the grant shows `TargetReady`: the controller does not write it. A migration
  * is `Running` for a moment before QEMU sends anything; what breaks then breaks the connection, not the copy.
@@ -175,8 +187,7 @@ export async function isReached(
   }
   if (status?.phase !== phase) return false;
   if (phase !== "Running") return true;
-  const qemu = qemusOfGuest(vm.namespace, vm.name).find((each) => each.node === source);
-  return (await qemu?.isCopying()) === true;
+  return await isCopying(vm, source);
 }
 
 interface SeenMigration {
