@@ -6,6 +6,7 @@ import type {
   PendingChange,
   ProbeStatus,
 } from "@virtkit/domain-manager";
+import { cutText } from "../cut-text.ts";
 
 /** Limits on what a guest, or a hostile launcher, may bring into the agent and into the status of a VMI. */
 const most = {
@@ -14,9 +15,7 @@ const most = {
 } as const;
 
 function cut(text: string, length: number = most.text): string {
-  if (text.length <= length) return text;
-  // A copy: V8 keeps all of a text of which there is a part.
-  return Buffer.from(text.slice(0, length), "utf16le").toString("utf16le");
+  return cutText(text, length);
 }
 
 /** Without fields that are not there. */
