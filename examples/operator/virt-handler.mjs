@@ -16,6 +16,8 @@ const { values: flags } = parseArgs({
     "state-directory": { type: "string", default: "/var/lib/virtkit" },
     "machine-id-file": { type: "string", default: "/etc/machine-id" },
     "boot-id-file": { type: "string", default: "/proc/sys/kernel/random/boot_id" },
+    // Lets every process of the node use userfaultfd, which post-copy needs.
+    "allow-userfaultfd": { type: "boolean", default: false },
   },
 });
 const nodeName = process.env["NODE_NAME"];
@@ -36,9 +38,11 @@ const duties = startNodeDuties({
   ...{ client, nodeName, config, log, architecture, capabilities: () => capabilities },
   devicesReady: () => plugins.ready,
 });
-prepareNode({ config: config(), log });
+const prepareNow = () =>
+  prepareNode({ config: config(), log, allowUserfaultfd: flags["allow-userfaultfd"] });
+prepareNow();
 configuration.subscribe((changed) => {
-  prepareNode({ config: config(), log });
+  prepareNow();
   void plugins.update(changed).then(() => duties.label());
 });
 

@@ -15,12 +15,16 @@ interface Situation {
   readonly boot?: string;
   readonly vmiUid?: string;
   readonly moves?: number;
+  readonly qemu?: string;
   readonly answers?: boolean;
   readonly writes?: boolean;
   readonly isPaused?: boolean;
 }
 
-const before: SeenGuest = { vmiUid: "one", count: { boot: "a", beat: 4, disk: 4, at: "1" } };
+const before: SeenGuest = {
+  ...{ vmiUid: "one", count: { boot: "a", beat: 4, disk: 4, at: "1" } },
+  ...{ epoch: 2, qemus: ["77"] },
+};
 
 function vmIn(situation: Situation, clock: Clock = realClock): CountingVm {
   const { boot = "a", vmiUid = "one", moves = 1, answers = true } = situation;
@@ -44,6 +48,7 @@ function vmIn(situation: Situation, clock: Clock = realClock): CountingVm {
       return decodeGrant(encodeGrant(grant), vmiUid);
     },
     isExecuting: async () => !situation.isPaused,
+    qemus: () => [situation.qemu ?? "77"],
     vmiUid: async () => vmiUid,
   };
 }
@@ -53,7 +58,9 @@ test.each<[what: string, situation: Situation, damaged: boolean]>([
   ["silent, but writing to its disk", { answers: false, writes: true }, false],
   ["silent because it is paused", { answers: false, isPaused: true }, false],
   ["silent, but it never moved", { answers: false, moves: 0 }, false],
-  ["rebooted after a move, with the same VMI", { boot: "b" }, true],
+  ["rebooted after a move, with the same VMI and QEMU", { boot: "b" }, true],
+  ["rebooted since it moved once more", { boot: "b", moves: 2, qemu: "78" }, true],
+  ["rebooted in another QEMU, which no move explains", { boot: "b", qemu: "78" }, false],
 ])("a guest that is %s: damaged by QEMU or not", async (_, situation, damaged) => {
   const clock = new ManualClock();
   const seen = seeGuest(vmIn(situation, clock), before, clock).catch((each: unknown) => each);

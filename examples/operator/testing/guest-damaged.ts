@@ -28,16 +28,20 @@ export async function onceMoreIfDamaged<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Which guest a VM had at a moment, and how far that had counted. */
+/** Which guest a VM had at a moment, how far that had counted, and what ran it. */
 export interface SeenGuest {
   readonly vmiUid: string;
   readonly count: Count;
+  /** The epoch of its run grant: each move raises it. */
+  readonly epoch: number;
+  /** The pids of its QEMUs: one, but for a moment after a move. */
+  readonly qemus: readonly string[];
 }
 
 /** The part of a {@link MovingVm} by which a dead kernel is recognized. */
 export type CountingVm = Pick<
   MovingVm,
-  "counting" | "diskCount" | "grant" | "isExecuting" | "vmiUid"
+  "counting" | "diskCount" | "grant" | "isExecuting" | "qemus" | "vmiUid"
 >;
 
 /** Milliseconds in which a guest that is alive has written to its disk. On an idle host, it does so several times a second. */
@@ -46,8 +50,8 @@ const silence = 30_000;
 /**
  * Waits until the guest of a VM counts. It may be another guest than before.
  *
- * @throws GuestDamaged if the guest has moved, and then its kernel has died, or has rebooted although the VMI is the same: a
- * kernel of these tests reboots when it panics.
+ * @throws GuestDamaged if the guest has moved, and then its kernel has died, or has rebooted although VMI and QEMU are the
+ * same: a kernel of these tests reboots when it panics. Another QEMU in the same VMI, which no move explains, is no excuse.
  */
 export async function seeGuest(
   vm: CountingVm,
@@ -65,9 +69,12 @@ export async function seeGuest(
   } finally {
     stop.abort();
   }
-  const seen = { vmiUid: await vm.vmiUid(), count };
-  const isReboot = seen.vmiUid === before?.vmiUid && count.boot !== before.count.boot;
-  if (isReboot && (await hasMoved(vm))) {
+  const [vmiUid, epoch] = await Promise.all([vm.vmiUid(), epochOf(vm)]);
+  const seen = { vmiUid, count, epoch, qemus: vm.qemus() };
+  if (vmiUid !== before?.vmiUid || count.boot === before.count.boot) return seen;
+  const isSameRun = epoch > before.epoch || seen.qemus.some((each) => before.qemus.includes(each));
+  if (!isSameRun) throw new Error(`the guest was started twice: ${changeOf(before, seen)}`);
+  if (hasMoved(epoch)) {
     throw new GuestDamaged(`the guest has moved and rebooted by itself: ${changeOf(before, seen)}`);
   }
   return seen;
@@ -92,8 +99,8 @@ export async function keepsCounting(vm: CountingVm, before: SeenGuest): Promise<
 
 /** Two moments of a guest, for an error message. */
 export function changeOf(before: SeenGuest, after: SeenGuest): string {
-  const shown = ({ vmiUid, count: { boot, beat, disk } }: SeenGuest): string =>
-    `VMI ${vmiUid}, boot ${boot}, beat ${beat}, disk ${disk}`;
+  const shown = ({ vmiUid, count: { boot, beat, disk }, epoch, qemus }: SeenGuest): string =>
+    `VMI ${vmiUid}, boot ${boot}, beat ${beat}, disk ${disk}, epoch ${epoch}, QEMU ${qemus.join(" and ")}`;
   return `before: ${shown(before)}; now: ${shown(after)}`;
 }
 
@@ -114,11 +121,15 @@ async function untilDead(vm: CountingVm, clock: Clock, signal: AbortSignal): Pro
 }
 
 async function isDamageable(vm: CountingVm): Promise<boolean> {
-  return (await hasMoved(vm)) && (await vm.isExecuting());
+  return hasMoved(await epochOf(vm)) && (await vm.isExecuting());
 }
 
-/** Each move raises the epoch of the grant, which begins with 1 in each VMI. */
-async function hasMoved(vm: CountingVm): Promise<boolean> {
+/** It begins with 1 in each VMI. */
+function hasMoved(epoch: number): boolean {
+  return epoch > 1;
+}
+
+async function epochOf(vm: CountingVm): Promise<number> {
   const grant = await vm.grant();
-  return "epoch" in grant && grant.epoch > 1;
+  return "epoch" in grant ? grant.epoch : 0;
 }

@@ -345,6 +345,11 @@ export class MovingVm {
     await eventually("the VMI runs", async () => (await this.vmiStatus()).phase === "Running");
   }
 
+  /** The pids of all QEMUs of this VM on this host, known to a component or not. */
+  qemus(): readonly string[] {
+    return qemusOfGuest(this.namespace, this.name).map(({ pid }) => pid);
+  }
+
   /** The nodes of all QEMUs of this VM, known to a component or not. */
   copies(): readonly string[] {
     return qemusOfGuest(this.namespace, this.name).map(({ node }) => node);

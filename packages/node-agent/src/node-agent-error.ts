@@ -32,6 +32,8 @@ export type NodeAgentErrorCode =
   | "AGENT_CAPABILITIES"
   /** A certificate was asked for and refused. */
   | "AGENT_CERTIFICATE"
+  /** The kernel of a migration's target does not allow what its post-copy needs. */
+  | "AGENT_POST_COPY"
   /** A port of a guest cannot be reached over VSOCK. */
   | "AGENT_VSOCK"
   /** Another client has taken the guest's console. */

@@ -64,6 +64,31 @@ test.each(["console", "vnc"])(
   },
 );
 
+test("a VSOCK port of a guest is asked of its node, with TLS unless the caller does without", async () => {
+  const { cluster, node } = started;
+  const metadata = { name: "sock", namespace: "default", uid: "sock-uid" };
+  const domain = { devices: { autoattachVSOCK: true }, memory: { guest: "1Gi" } };
+  cluster.seedByKind({
+    ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance", metadata },
+    ...{ spec: { domain }, status: { phase: "Running", nodeName: "node01", VSOCKCID: 7 } },
+  } as never);
+  const before = node.seen.length;
+  for (const query of ["port=22", "port=23&tls=false"]) {
+    const socket = await open(`virtualmachineinstances/sock/vsock?${query}`);
+    await echoes(socket, 1_000);
+    await closed(socket);
+  }
+  const path = "/v1/namespaces/default/virtualmachineinstances/sock/vsock";
+  expect(node.seen.slice(before)).toMatchObject([
+    { target: `${path}?port=22&tls=true`, uid: "sock-uid" },
+    { target: `${path}?port=23&tls=false`, uid: "sock-uid" },
+  ]);
+  node.answer = { code: 500, body: "this node cannot reach CID 7: run modprobe vhost_vsock" };
+  expect(await started.stream("virtualmachineinstances/sock/vsock?port=22")).toBe(500);
+  // A guest without the device is not asked for.
+  expect(await started.stream("virtualmachineinstances/vm/vsock?port=22")).toBe(400);
+});
+
 test("sends pings between frames, and the stream survives them", async () => {
   const socket = await open("virtualmachineinstances/vm/console");
   let pings = 0;

@@ -10,7 +10,12 @@ export interface PodMembership {
 const uid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}";
 /** The kubelet's directory of a Pod, with its cgroupfs driver. */
 const plainPod = new RegExp(`^pod(${uid})$`);
-/** The same with its systemd driver, which writes dashes as underscores. */
+/**
+ * The top of the kubelet's cgroups. With the systemd driver, a kubelet with `cgroupRoot` has the names of the slices above it in
+ * front of each of its own: kind's has `kubelet-kubepods.slice`.
+ */
+const top = /^(?:kubepods|(.+-)?kubepods\.slice)$/;
+/** A Pod with the systemd driver, which writes dashes as underscores. */
 const slicePod = /^kubepods(?:-besteffort|-burstable)?-pod([0-9a-f_]{32,36})\.slice$/;
 const scope = /^(?:[a-z0-9]+-)*([0-9a-f]{64})\.scope$/;
 const plainContainer = /^[0-9a-f]{64}$/;
@@ -35,13 +40,15 @@ const classes: readonly string[] = ["besteffort", "burstable"];
 
 function podOfPath(path: string): PodMembership | undefined {
   const parts = path.split("/").filter((part) => part !== "");
-  const top = parts.findIndex((part) => part === "kubepods" || part === "kubepods.slice");
-  if (top < 0 || parts.includes("..")) return undefined;
-  const rest = parts.slice(top + 1);
-  const quality = rest[0] ?? "";
+  const first = parts.findIndex((part) => top.test(part));
+  if (first < 0 || parts.includes("..")) return undefined;
+  const above = top.exec(parts[first] ?? "")?.[1] ?? "";
+  const own = (part = ""): string => (part.startsWith(above) ? part.slice(above.length) : "");
+  const rest = parts.slice(first + 1);
+  const quality = own(rest[0]);
   if (classes.includes(quality) || /^kubepods-(besteffort|burstable)\.slice$/.test(quality))
     rest.shift();
-  const [pod = "", container = ""] = rest;
+  const [pod, container = ""] = [own(rest[0]), rest[1]];
   const podUid = plainPod.exec(pod)?.[1] ?? slicePod.exec(pod)?.[1]?.replaceAll("_", "-");
   if (podUid === undefined) return undefined;
   const containerId = plainContainer.exec(container)?.[0] ?? scope.exec(container)?.[1];

@@ -128,6 +128,25 @@ test("a launcher that lies about its counts is not believed", async () => {
   expect(await metrics.collect([guest("a", stats)])).toHaveLength(2);
 });
 
+test("a launcher with endless file systems and names leaves the metrics of others alone, and its own are cut", async () => {
+  const long = "x".repeat(4_096);
+  const honest = guest("honest", async () => counted);
+  const liar = guest("liar", async () => ({
+    "block.count": 1,
+    "block.0.name": long,
+    "block.0.rd.reqs": 1,
+  }));
+  const named = { ...hostile, diskName: long, mountPoint: long, fileSystemType: long };
+  const fileSystems = async () => Array.from({ length: 100_000 }, () => named);
+  const beside = { ...liar, launcher: { ...liar.launcher, fileSystems } };
+  const samples = await new GuestMetrics().collect([beside, honest]);
+  expect(samples.filter(({ labels }) => labels["name"] === "honest")).toHaveLength(10);
+  const own = samples.filter(({ labels }) => labels["name"] === "liar");
+  expect(own.length).toBeLessThan(1_000);
+  const texts = own.flatMap(({ labels }) => Object.values(labels));
+  expect(Math.max(...texts.map(({ length }) => length))).toBe(256);
+});
+
 const figures = {
   ...{ total: 1000, transferred: 600, remaining: 400 },
   ...{ dirtyBytesPerSecond: 30, momentaryBytesPerSecond: 50 },

@@ -3,6 +3,7 @@ import { linkNames, podInterfaceCandidates } from "@virtkit/api/network";
 import { describeError, type Observers } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DomainStatus, GuestControl, GuestFileSystem } from "@virtkit/domain-manager";
+import { cutText } from "../cut-text.ts";
 import { guestSamples, type Sample } from "./guest-samples.ts";
 import { type DeviceNames, readGuestStats } from "./guest-stats.ts";
 import { type MigrationFigures, migrationSamples } from "./migration-samples.ts";
@@ -35,7 +36,7 @@ export interface GuestMetricsOptions extends Observers {
 
 interface KnownFileSystems {
   readonly at: number;
-  readonly fileSystems: readonly GuestFileSystem[];
+  readonly fileSystems: readonly Omit<GuestFileSystem, "disks">[];
 }
 
 /**
@@ -77,7 +78,8 @@ export class GuestMetrics {
     let over = false;
     const add = async (answer: Promise<readonly Sample[]>): Promise<void> => {
       const samples = await answer;
-      if (!over) collected.push(...samples);
+      // Not all at once: a call has only so many arguments.
+      for (const sample of over ? [] : samples) collected.push(sample);
     };
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next && !over; next = waiting.shift()) {
@@ -136,7 +138,7 @@ export class GuestMetrics {
   }
 
   /** Without a guest agent they are unknown, which is not a failure. */
-  async #fileSystemsOf({ vmi, launcher }: MeasuredGuest): Promise<readonly GuestFileSystem[]> {
+  async #fileSystemsOf({ vmi, launcher }: MeasuredGuest): Promise<KnownFileSystems["fileSystems"]> {
     const { clock, fileSystemsAge, launcherTimeout } = this.#options;
     const hasAgent = vmi.status?.conditions?.some(({ type }) => type === "AgentConnected");
     if (!hasAgent) return [];
@@ -144,6 +146,7 @@ export class GuestMetrics {
     if (known && clock.now() - known.at < fileSystemsAge) return known.fileSystems;
     const fileSystems = await launcher
       .fileSystems({ timeout: launcherTimeout })
+      .then(boundedFileSystems)
       // The guest's agent may be slow or gone; the other statistics are reported all the same.
       .catch(() => known?.fileSystems ?? []);
     this.#fileSystems.set(uidOf(vmi), { at: clock.now(), fileSystems });
@@ -160,6 +163,19 @@ export class GuestMetrics {
       for (const uid of known.keys()) if (!present.has(uid)) known.delete(uid);
     }
   }
+}
+
+/** More file systems than any guest has, and longer names; a launcher that reports more is not believed. */
+const most = { fileSystems: 256, text: 256 } as const;
+
+function boundedFileSystems(found: readonly GuestFileSystem[]): KnownFileSystems["fileSystems"] {
+  return found
+    .slice(0, most.fileSystems)
+    .map(({ diskName, mountPoint, fileSystemType, usedBytes, totalBytes }) => ({
+      ...{ usedBytes, totalBytes, diskName: cutText(diskName, most.text) },
+      mountPoint: cutText(mountPoint, most.text),
+      fileSystemType: cutText(fileSystemType, most.text),
+    }));
 }
 
 function uidOf({ metadata }: VirtualMachineInstance): string {

@@ -1,4 +1,5 @@
 import type { DomainStats } from "@virtkit/domain-manager";
+import { cutText } from "../cut-text.ts";
 
 /** A guest's statistics. What is unknown is absent. Times in nanoseconds, memory in KiB. */
 export interface GuestStats {
@@ -56,6 +57,8 @@ export interface DeviceNames {
 
 /** More devices than any guest has; a launcher that reports more is not believed. */
 const mostDevices = 1024;
+/** A device's name on the node has 15 characters. */
+const longestName = 256;
 
 /** The answer of libvirt's bulk call, by its own names (`net.0.rx.bytes`). */
 export function readGuestStats(stats: DomainStats, names: DeviceNames): GuestStats {
@@ -122,5 +125,5 @@ export function readGuestStats(stats: DomainStats, names: DeviceNames): GuestSta
 }
 
 function named(names: ReadonlyMap<string, string>, device = ""): string {
-  return names.get(device) ?? device;
+  return names.get(device) ?? cutText(device, longestName);
 }

@@ -18,6 +18,7 @@ import {
   type TargetDuty,
   whyDead,
 } from "./plan-target-duty.ts";
+import { lacksPostCopy, requirePostCopy } from "./require-post-copy.ts";
 import type { VmiGrantStore } from "./vmi-grant-store.ts";
 import { writeVmi } from "./write-vmi.ts";
 
@@ -46,7 +47,7 @@ export async function enterNode(scene: MigrationScene, parts: TargetParts): Prom
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    const isHopeless = isUncertified(error);
+    const isHopeless = isUncertified(error) || lacksPostCopy(error);
     context.log.warn(
       { migrationUID: uid, act: duty.act.do, error: describeError(error) },
       isHopeless ? "a guest cannot arrive" : "a guest cannot arrive yet",
@@ -55,7 +56,7 @@ export async function enterNode(scene: MigrationScene, parts: TargetParts): Prom
       await writeVmi(scene, undefined, [unprepared(error)]);
       return { owns: true, next: retryInterval };
     }
-    side.uncertified = whyNot(error);
+    side.unfit = whyNot(error);
     duty = await plan(scene, side);
   }
   if (duty.closeWay) await side.closeWay();
@@ -79,7 +80,7 @@ async function plan(
     grant: grantOf(vmi, context.names),
     holder: context.holderOf(hold.record),
     domain: hold.domain,
-    ...{ listener: side.way?.listener, uncertified: side.uncertified },
+    ...{ listener: side.way?.listener, unfit: side.unfit },
   });
 }
 
@@ -114,7 +115,7 @@ async function carryOut(
 }
 
 /**
- * Nothing is prepared without a certificate. The incarnation is on disk before anybody learns of it: the
+ * Nothing is prepared without a certificate, or if QEMU would refuse the guest in the end. The incarnation is on disk before anybody learns of it: the
  * agent recognises its own claim by the nonce.
  */
 async function prepare(
@@ -133,6 +134,7 @@ async function prepare(
     throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
   }
   const own = requireService(service);
+  requirePostCopy(scene, own);
   side.credentials ??= await certificateFor("target", scene, migrationUID, own);
   const { credentials } = side;
   await context.ownNode.confirm(context);

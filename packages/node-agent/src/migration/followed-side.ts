@@ -39,8 +39,8 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   isUnnoted = false;
   /** For a source: why its post-copy is broken, as last reported in an event. */
   toldWhy: string | undefined;
-  /** For a target: why this node gets no certificate for it, so that it can only fail. */
-  uncertified: string | undefined;
+  /** For a target: why this node can never receive the guest, so that the migration can only fail. */
+  unfit: string | undefined;
   /** For a target that prepares: requested once, however often that is tried. */
   credentials: Credentials | undefined;
   /** Since when its launcher, or its copy, is known to be dead; ms since 1970. */

@@ -1,6 +1,7 @@
 import type { ObjectName } from "@virtkit/kube";
 import type { Credentials, MigrationSide } from "@virtkit/pki";
 import { NodeAgentError } from "../node-agent-error.ts";
+import type { PostCopySupport } from "../node-setup/post-copy-support.ts";
 
 /** One side of one migration. */
 export interface SideOfMigration {
@@ -19,6 +20,8 @@ export interface MigrationService {
   ): Promise<Credentials>;
   /** The numeric address at which the agents of other nodes currently reach this one. */
   address(): string;
+  /** Whether guests can arrive on this node by post-copy. Default: what its kernel says. */
+  postCopy?(): PostCopySupport;
 }
 
 /** Throws if the node has no means to migrate. */

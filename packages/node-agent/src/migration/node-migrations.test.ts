@@ -209,6 +209,29 @@ test("a target whose node gets no certificate fails the migration before anythin
   expect(target?.launcher.calls).toContain("delete");
 });
 
+test("a target whose kernel cannot do the post-copy that is allowed fails the migration before anything is prepared, and says what to do", async () => {
+  const unable = new MovingWorld({ migrations: { allowPostCopy: true } });
+  unable.noPostCopy.add("b");
+  await using world = await handedOff(unable);
+  await settle(world, 20_000);
+  expect(await outcome(world)).toBe("a runs, failed");
+  const failureReason =
+    "node b cannot receive a guest that may switch to post-copy: set the sysctl";
+  expect(await world.migrationState()).toMatchObject({ completed: true, failureReason });
+  expect(world.seen.filter((each) => /target prepared|way|receive|send/.test(each))).toEqual([]);
+});
+
+test.each([
+  ["post-copy is allowed, and its kernel can", true, []],
+  ["its kernel cannot, and post-copy is not allowed", false, ["b"]],
+] as const)("a guest moves to a node if %s", async (_, allowPostCopy, unable) => {
+  const able = new MovingWorld({ migrations: { allowPostCopy } });
+  for (const node of unable) able.noPostCopy.add(node);
+  await using world = await handedOff(able);
+  await settle(world, 60_000);
+  expect(await outcome(world)).toBe("b runs, moved");
+});
+
 test("a source whose node gets no certificate fails the migration at once, and nothing is sent", async () => {
   const refusing = new MovingWorld();
   refusing.refused.add("a");

@@ -42,7 +42,7 @@ test("a target accepts only encrypted data, or only plain data if the migration'
 });
 
 test("a target whose node gets no certificate prepares nothing, and says that the migration has failed", () => {
-  const failed = duty({ uncertified: "no certificate for m-1: the node is unknown" });
+  const failed = duty({ unfit: "no certificate for m-1: the node is unknown" });
   expect(failed.act).toEqual({ do: "nothing" });
   expect(failed.vmi?.status?.migrationState).toMatchObject({
     ...{ failed: true, completed: true },

@@ -48,8 +48,8 @@ export interface TargetView {
   readonly deadFor: number;
   /** Undefined if nothing listens. */
   readonly listener: Listener | undefined;
-  /** Why this node gets no certificate for the migration; undefined if it has one, or has not asked. */
-  readonly uncertified?: string | undefined;
+  /** Why this node can never receive the guest, such as a certificate that it does not get; undefined if nothing is known. */
+  readonly unfit?: string | undefined;
   readonly config: ClusterConfig;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -111,8 +111,8 @@ export function planTargetDuty(view: TargetView): TargetDuty {
       return handover ? undecided(view) : dismissal(view);
     case "prepare":
       // A launcher that has begun to receive gets no other request.
-      if (view.uncertified !== undefined) {
-        return { ...failure(view, view.uncertified), act: idle.act };
+      if (view.unfit !== undefined) {
+        return { ...failure(view, view.unfit), act: idle.act };
       }
       return { ...idle, act: { do: "prepare", encryption: encryptionOf(vmi, config) } };
     default:

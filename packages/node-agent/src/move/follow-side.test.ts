@@ -43,3 +43,33 @@ test("a target that claims second waits for its turn by the agent's clock", asyn
   expect(await following).toBe(reports[1]);
   expect(claims).toEqual([{ vmiUid: "uid", podUid: "target", epoch: 2 }]);
 });
+
+test("a launcher that asks for the grant all the time makes its agent read it only so often", async () => {
+  const clock = new ManualClock();
+  const stop = new AbortController();
+  let reads = 0;
+  const store: GrantStore = {
+    read: async () => {
+      reads++;
+      return { grant: released, version: undefined };
+    },
+    swap: async () => false,
+  };
+  const asking = { migrationUID: "move", role: "target", step: "asked", asksGrant: true } as const;
+  const client: FollowedSide["client"] = {
+    followMigration: async ({ after = 0 }) => ({ ...asking, revision: after + 1 }),
+    noteClaim: async () => {},
+    noteGrant: async () => {},
+  };
+  const { signal } = stop;
+  const random = { number: () => 0.5, uuid: () => "" };
+  const following = followSide({
+    ...{ client, store, migrationUID: "move", holder: target, clock, random, signal },
+  });
+  const ended = expect(following).rejects.toThrow();
+  await clock.pass(10_000);
+  expect(reads).toBeGreaterThan(100);
+  expect(reads).toBeLessThan(128 + 10 * 20);
+  stop.abort();
+  await ended;
+});

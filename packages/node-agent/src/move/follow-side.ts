@@ -1,4 +1,4 @@
-import type { Clock } from "@virtkit/api/clock";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 import {
   type Claim,
   type Decision,
@@ -11,6 +11,7 @@ import {
 import type { Random } from "@virtkit/api/random";
 import { type GrantStore, isDomainManagerError, MayRun } from "@virtkit/domain-manager";
 import type { LauncherClient, MigrationReport } from "@virtkit/launcher/client";
+import { Pace } from "../pace.ts";
 
 /** One side of a migration, as its node agent follows it. */
 export interface FollowedSide {
@@ -22,11 +23,14 @@ export interface FollowedSide {
   /** What proves that the other side has ended, if a grant hands the guest over. Default: nothing. */
   readonly proofs?: ((grant: ReadGrant) => Promise<readonly ProofOfEnd[]>) | undefined;
   readonly onReport?: ((report: MigrationReport) => void) | undefined;
-  /** How a claim waits for its turn, if others swap the grant at the same time. */
+  /** How a claim waits for its turn, if others swap the grant at the same time, and the time between endless reports. */
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Reports of a launcher about one migration, each of which may lead to calls of the API server. Its figures change less often. */
+const mostReports = { atOnce: 128, perSecond: 16 };
 
 /**
  * Follows one side of a migration to its end, as a node agent does: decides for itself what it writes into
@@ -36,9 +40,13 @@ export interface FollowedSide {
  * Rejects if the launcher no longer answers; the migration continues without its agent.
  */
 export async function followSide(side: FollowedSide): Promise<MigrationReport> {
-  const { client, migrationUID, signal } = side;
+  const { client, migrationUID, signal, clock = realClock } = side;
   const calling = signal ? { signal } : {};
+  const pace = new Pace(mostReports, clock);
   for (let after = 0; ; ) {
+    const early = pace.take();
+    if (early > 0) await sleep(clock, early, signal);
+    signal?.throwIfAborted();
     const report = await nextReport(client, { migrationUID, after }, calling);
     if (!report || report.revision === after) continue;
     after = report.revision;

@@ -441,6 +441,28 @@ test("a launcher that reports constantly does not keep the API server busy", asy
   expect(writes(world) - before).toBeLessThanOrEqual(22);
 });
 
+test("of a launcher that reports endlessly, its agent takes in only so much, and hears it again", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  const { guest } = launcher;
+  let taken = 0;
+  const tell = guest.events.bind(guest);
+  guest.events = async function* (options) {
+    for await (const event of tell(options)) {
+      yield event;
+      while (!options?.signal?.aborted && taken < 100_000) {
+        taken++;
+        yield { kind: "resync", at: event.at } as const;
+      }
+    }
+  };
+  world.start();
+  await world.clock.pass(minute);
+  expect(taken).toBeGreaterThan(300);
+  expect(taken).toBeLessThan(256 + 60 * 17);
+  expect(await phase(world, "a")).toBe("Running");
+});
+
 test("servers of guests find them by name, with the claim under which they run", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");

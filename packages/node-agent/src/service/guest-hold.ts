@@ -3,6 +3,7 @@ import { describeError, type Log } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DomainStatus, MayRun, SyncRequest } from "@virtkit/domain-manager";
 import type { KubeObject } from "@virtkit/kube";
+import { Pace } from "../pace.ts";
 import type { LauncherView, PassMemory } from "../plan/index.ts";
 import { boundedDomain } from "./bounded-domain.ts";
 import type { GuestRecord } from "./guest-record.ts";
@@ -29,6 +30,9 @@ const [firstWait, longestWait] = [200, 10_000];
 
 /** Milliseconds in which a launcher answers a ping: that needs neither libvirt nor its guest. */
 const pingDeadline = 5_000;
+
+/** Events of a launcher; a guest that boots has a few dozen. */
+const mostEvents = { atOnce: 256, perSecond: 16 };
 
 /** How well a launcher can be reached. */
 export type Hearing = "waiting" | "ready" | "silent" | "ended";
@@ -61,6 +65,8 @@ export class GuestHold implements AsyncDisposable {
   isCleaned = false;
   readonly #options: HoldOptions;
   readonly #stop = new AbortController();
+  /** Of its events, over all connections. */
+  readonly #pace: Pace;
   readonly #proven: boolean;
   #heardAt: number;
   /** Whether it has not answered on an open connection. It must be heard again, not only be connected again. */
@@ -80,6 +86,7 @@ export class GuestHold implements AsyncDisposable {
     this.#options = options;
     this.#proven = launcher === undefined;
     this.#heardAt = options.clock.now();
+    this.#pace = new Pace(mostEvents, options.clock);
   }
 
   /** Whether the launcher's first process is proven to have ended. */
@@ -173,6 +180,8 @@ export class GuestHold implements AsyncDisposable {
 
   async #takeEvents(client: GuestClient, signal: AbortSignal): Promise<void> {
     for await (const event of client.events({ signal })) {
+      // Events that waited here could be older than the answer to a sync. A new connection begins with the whole status.
+      if (this.#pace.take() > 0) throw new Error("it reports more than any guest gives reason to");
       this.#noteLife();
       if (event.kind !== "status") continue;
       this.domain = boundedDomain(event.status);

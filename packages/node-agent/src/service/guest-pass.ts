@@ -8,6 +8,7 @@ import { NodeAgentError } from "../node-agent-error.ts";
 import type { NodePlan, NodeStep, NodeView, StepOutcome } from "../plan/index.ts";
 import { planNode } from "../plan/index.ts";
 import type { AgentContext } from "./agent-context.ts";
+import { boundedDomain } from "./bounded-domain.ts";
 import type { GuestHold } from "./guest-hold.ts";
 import type { GuestRecord } from "./guest-record.ts";
 import { mountHotplug, unmountHotplug } from "./hotplug-pass.ts";
@@ -281,12 +282,10 @@ async function noteEnd({ hold }: PassSubject, context: AgentContext): Promise<vo
 }
 
 async function guestInfo(subject: PassSubject, context: AgentContext): Promise<StepOutcome> {
-  const { agentVersion, agentCommands = [] } = await ask(
-    subject,
-    context,
-    "ask for the status",
-    (client, options) => client.status(options),
+  const status = await ask(subject, context, "ask for the status", (client, options) =>
+    client.status(options),
   );
+  const { agentVersion, agentCommands = [] } = boundedDomain(status);
   const agent = { agentCommands, ...(agentVersion === undefined ? {} : { agentVersion }) };
   return { kind: "done", agent };
 }

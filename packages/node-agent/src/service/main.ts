@@ -31,6 +31,8 @@ const flags = {
   "tls-directory": { type: "string" },
   /** A folder with the same files: what programs in guests are shown over VSOCK. Without it, TLS to them is refused. */
   "vsock-tls-directory": { type: "string" },
+  /** Lets every process of the node use userfaultfd, which post-copy needs, if post-copy is allowed. */
+  "allow-userfaultfd": { type: "boolean", default: false },
   /** Serves `/metrics` and `/healthz` over HTTP. */
   "metrics-port": { type: "string", default: "8080" },
 } as const;
@@ -50,7 +52,7 @@ export async function main(args: readonly string[], signal: AbortSignal): Promis
   }
   const config = readConfig(values.configuration);
   const client = inClusterClient();
-  prepareNode({ config, log });
+  prepareNode({ config, log, allowUserfaultfd: values["allow-userfaultfd"] });
   // Left by an init container with a libvirt, which this program does not have; without it labels of what guests can
   // run are left as they are.
   const documents = readCapabilityFiles();

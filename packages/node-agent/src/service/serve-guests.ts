@@ -10,7 +10,7 @@ import {
   vsockIdentity,
 } from "@virtkit/pki";
 import { requestCertificate } from "../certificates/request-certificate.ts";
-import { vsockDialer } from "../guest-server/dial-vsock.ts";
+import { type VsockDialerOptions, vsockDialer } from "../guest-server/dial-vsock.ts";
 import { type GuestServer, startGuestServer } from "../guest-server/guest-server.ts";
 import type { NodeAgent } from "./create-node-agent.ts";
 import { RequestEvents } from "./request-events.ts";
@@ -32,6 +32,8 @@ export interface ServeGuestsOptions extends Observers {
   readonly renewSince?: () => Date | undefined;
   /** Milliseconds to the next attempt after one has failed. Default 5,000. */
   readonly retryInterval?: number;
+  /** How guests are dialled over VSOCK. Default: by the node's kernel. */
+  readonly vsock?: Pick<VsockDialerOptions, "connect" | "vhost">;
   readonly clock?: Clock;
 }
 
@@ -122,13 +124,13 @@ class CertifiedGuestService implements GuestService {
   }
 
   async #attempt(signal: AbortSignal): Promise<void> {
-    const { nodeName, agent, port, log, metrics } = this.#options;
+    const { nodeName, agent, port, log, metrics, vsock } = this.#options;
     const observers = { ...(log && { log }), ...(metrics && { metrics }) };
     this.#credentials ??= await this.#request(nodeAgentIdentity(nodeName), signal);
     this.#server = await startGuestServer({
       ...{ nodeName, credentials: this.#credentials, findGuest: servedGuests(agent), ...observers },
       ...(port === undefined ? {} : { port }),
-      dialVsock: vsockDialer({ credentials: () => this.#shownToGuests() }),
+      dialVsock: vsockDialer({ ...vsock, credentials: () => this.#shownToGuests() }),
       recordEvent: this.#events.record,
     });
     log?.info({ port: this.#server.port }, "guests are served to the API server");

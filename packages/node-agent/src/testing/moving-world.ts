@@ -75,6 +75,8 @@ export class MovingWorld implements AsyncDisposable {
   readonly old = new Set<string>();
   /** Nodes to which the signer gives no certificate. */
   readonly refused = new Set<WorldNode>();
+  /** Nodes whose kernel does not let guests arrive by post-copy. */
+  readonly noPostCopy = new Set<WorldNode>();
   readonly config: ClusterConfig;
   /** What was done for migrations, in order: launcher requests and opened paths, and whether QEMU encrypts. */
   readonly seen: string[] = [];
@@ -268,6 +270,7 @@ export class MovingWorld implements AsyncDisposable {
           throw new NodeAgentError("AGENT_CERTIFICATE", "no certificate: the node is unknown");
         },
         address: () => `192.0.2.${node === "a" ? 1 : 2}`,
+        postCopy: () => ({ supported: !this.noPostCopy.has(node), reason: "set the sysctl" }),
       },
       config: () => this.config,
       ...(seam ? { seam } : {}),

@@ -82,7 +82,8 @@ export const nodeRoutes: Readonly<Record<NodeSubresource, NodeRoute>> = {
   vnc: { method: "GET", success: 101, query: ["preserveSession"], timeout: quick },
   "vnc/screenshot": { method: "GET", success: 200, answer: "image", timeout: usual },
   usbredir: { method: "GET", success: 101, timeout: quick },
-  vsock: { method: "GET", success: 101, query: ["port", "tls"], timeout: quick },
+  // Its node may ask for a certificate, dials, and waits for the guest's handshake, each with a limit of its own.
+  vsock: { method: "GET", success: 101, query: ["port", "tls"], timeout: usual },
   pause: { method: "PUT", success: 202, timeout: usual },
   unpause: { method: "PUT", success: 202, timeout: usual },
   freeze: { method: "PUT", success: 202, body: "json", timeout: freezing },
