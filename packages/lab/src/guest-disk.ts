@@ -1,13 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { guestDirectory, guestImage } from "./guest-image.ts";
+import { guestCommandLine, guestDirectory, guestImage } from "./guest-image.ts";
 import { runProgram } from "./run-program.ts";
 
-/**
- * Quiet, so that the console is free for its user. A kernel that panics reboots at once instead of hanging; whether that ends
- * QEMU is up to the domain (`on_reboot`), and by default it does not.
- */
 const bootConfiguration = `SERIAL 0 115200
 DEFAULT linux
 PROMPT 0
@@ -15,7 +11,7 @@ TIMEOUT 0
 LABEL linux
   LINUX vmlinuz
   INITRD initrd
-  APPEND console=ttyS0 quiet panic=-1 hb=none
+  APPEND ${guestCommandLine} hb=none
 `;
 
 /**

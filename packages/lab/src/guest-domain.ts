@@ -1,4 +1,4 @@
-import type { GuestImage } from "./guest-image.ts";
+import { type GuestImage, guestCommandLine } from "./guest-image.ts";
 
 /** The input of {@link guestDomainXml}. */
 export interface GuestDomainOptions {
@@ -40,7 +40,7 @@ export function guestDomainXml({
     <type arch='x86_64' machine='q35'>hvm</type>
     <kernel>${guest.kernel}</kernel>
     <initrd>${guest.initrd}</initrd>
-    <cmdline>console=ttyS0 quiet panic=-1 ${cmdline}</cmdline>
+    <cmdline>${guestCommandLine} ${cmdline}</cmdline>
   </os>
   <features><acpi/></features>
   <cpu mode='custom' match='exact' check='none'><model fallback='forbid'>qemu64</model></cpu>

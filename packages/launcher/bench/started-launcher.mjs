@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { prepareVmi, resolveContext } from "@virtkit/converter";
 import { MayRun } from "@virtkit/domain-manager";
-import { createSandbox, guestImage } from "@virtkit/lab";
+import { createSandbox, guestCommandLine, guestImage } from "@virtkit/lab";
 import { connectLauncher, launcherNodeFlags } from "@virtkit/launcher/client";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
@@ -85,7 +85,7 @@ async function startLauncher(sandbox, run) {
 /** What a node agent would send for a guest that boots the lab's kernel. */
 export function syncRequest() {
   const container = { kernelPath: "/vmlinuz", initrdPath: "/initrd", image: "lab" };
-  const kernelArgs = "console=ttyS0 quiet panic=-1 hb=none";
+  const kernelArgs = `${guestCommandLine} hb=none`;
   const environment = {
     allowEmulation: true,
     hypervisorDeviceAvailable: false,

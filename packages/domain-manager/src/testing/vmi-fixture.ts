@@ -7,7 +7,7 @@ import type { PodFacts } from "@virtkit/converter/launcher";
 
 type PodLink = NonNullable<PodFacts["podLinks"]>[string];
 
-import { type Libvirtd, runProgram } from "@virtkit/lab";
+import { guestCommandLine, type Libvirtd, runProgram } from "@virtkit/lab";
 import type { GuestControl, SyncRequest } from "../manager/guest-control.ts";
 import { MayRun } from "../manager/may-run.ts";
 import type { GuestIdentity } from "../manager/run-right.ts";
@@ -74,7 +74,7 @@ export function labVmi(
   { domain = { devices: {} }, ...spec }: Partial<VirtualMachineInstance["spec"]> = {},
 ): VirtualMachineInstance {
   const container = { kernelPath: "/vmlinuz", initrdPath: "/initrd", image: "lab" };
-  const kernelArgs = "console=ttyS0 quiet panic=-1 hb=none";
+  const kernelArgs = `${guestCommandLine} hb=none`;
   return {
     apiVersion: "kubevirt.io/v1",
     kind: "VirtualMachineInstance",

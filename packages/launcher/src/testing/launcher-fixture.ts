@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { prepareVmi, resolveContext } from "@virtkit/converter";
 import { MayRun, type SyncRequest } from "@virtkit/domain-manager";
-import { createSandbox, guestImage, type Sandbox } from "@virtkit/lab";
+import { createSandbox, guestCommandLine, guestImage, type Sandbox } from "@virtkit/lab";
 import { connectLauncher } from "../client/connect-launcher.ts";
 import type { LauncherClient } from "../client/launcher-client.ts";
 import { launcherNodeFlags } from "../node-flags.ts";
@@ -39,7 +39,7 @@ export function syncRequest(kernelArgs = ""): SyncRequest {
           uuid: vmiOf.uid,
           kernelBoot: {
             container,
-            kernelArgs: `console=ttyS0 quiet panic=-1 hb=none ${kernelArgs}`,
+            kernelArgs: `${guestCommandLine} hb=none ${kernelArgs}`,
           },
         },
         devices: { autoattachPodInterface: false },

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { until } from "@virtkit/api/clock";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { GuestEvent } from "@virtkit/domain-manager";
-import { createSandbox, guestImage, type Sandbox } from "@virtkit/lab";
+import { createSandbox, guestCommandLine, guestImage, type Sandbox } from "@virtkit/lab";
 import { connectLauncher, type LauncherClient, launcherNodeFlags } from "@virtkit/launcher/client";
 import { ContainerCgroup } from "./container-cgroup.ts";
 
@@ -22,7 +22,7 @@ export const realSpec = {
     firmware: {
       kernelBoot: {
         container: { kernelPath: "/vmlinuz", initrdPath: "/initrd", image: "lab" },
-        kernelArgs: "console=ttyS0 quiet panic=-1 hb=none",
+        kernelArgs: `${guestCommandLine} hb=none`,
       },
     },
     devices: { interfaces: [{ name: "default", model: "virtio", masquerade: {} }] },
