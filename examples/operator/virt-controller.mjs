@@ -7,7 +7,12 @@ import {
   kubevirtClientMetrics,
   kubevirtQueueMetrics,
 } from "@virtkit/controller/metrics";
-import { createControllers, installationPart, standardParts } from "@virtkit/controller/service";
+import {
+  compileLate,
+  createControllers,
+  installationPart,
+  standardParts,
+} from "@virtkit/controller/service";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
 import { collectMetrics, prometheusMetrics } from "@virtkit/kube/prometheus";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
@@ -20,6 +25,7 @@ import {
 } from "@virtkit/operator";
 import { Registry } from "prom-client";
 
+compileLate();
 const { values: flags } = parseArgs({ options: { "launcher-image": { type: "string" } } });
 const image = flags["launcher-image"];
 if (!image) throw new Error("--launcher-image is missing; pass the image of launcher Pods");

@@ -11,9 +11,10 @@ export function object(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The items of a list that are objects; none if the value is not a list. */
+/** The items of a list that are objects; none if the value is not a list. If all of them are, it is the list itself. */
 export function objects<T = JsonObject>(value: unknown): readonly T[] {
-  return Array.isArray(value) ? (value.filter(isObject) as readonly T[]) : [];
+  if (!Array.isArray(value)) return [];
+  return (value.every(isObject) ? value : value.filter(isObject)) as readonly T[];
 }
 
 /** The value if it is a string, otherwise an empty string. */

@@ -13,6 +13,11 @@ export interface NodeView {
   readonly pods: readonly KubeObject[];
   /** The DaemonSets of node agents. */
   readonly daemonSets: readonly KubeObject[];
+  /**
+   * TSC frequencies that guests have or may get, in Hz: the node offers those that it can provide. Without it, what the
+   * node offers is left as it is.
+   */
+  readonly requiredFrequencies?: readonly number[] | undefined;
 }
 
 /** How to judge nodes. */

@@ -4,7 +4,7 @@ import { at, objects, text } from "@virtkit/api/shape";
 import type { JsonPatchOperation, KubeObject } from "@virtkit/kube";
 import { jsonPointer } from "../plan/json-pointer.ts";
 import { mapPatch } from "../plan/map-patch.ts";
-import type { Plan } from "../plan/plan.ts";
+import type { Plan, PlanError } from "../plan/plan.ts";
 import { PlanDraft } from "../plan/plan-draft.ts";
 import { nodeResource, vmiResource } from "../plan/resources.ts";
 import type { WriteOutcome } from "../plan/write-outcome.ts";
@@ -12,6 +12,7 @@ import { isGuestElsewhere } from "./guest-elsewhere.ts";
 import { isResponsive } from "./heartbeat.ts";
 import { withoutLivePod } from "./live-pods.ts";
 import type { NodePlanConfig, NodeView } from "./node-view.ts";
+import { withOffered } from "./tsc-frequencies.ts";
 
 const recheckSeconds = 60;
 const unresponsive = "NodeUnresponsive";
@@ -20,6 +21,7 @@ const unresponsive = "NodeUnresponsive";
  * Decides what to do about a node: a node without a heartbeat is made unschedulable, and its VMIs
  * whose Pods have ended fail, unless their guests are being handed over or have moved. A VMI that fails
  * here keeps its finalizer until its Pods are proven to have ended, so that nothing starts a second copy.
+ * Also keeps the labels by which a node offers TSC frequencies to guests.
  *
  * @param now milliseconds since the epoch.
  */
@@ -30,15 +32,37 @@ export function planNode(
   outcomes: readonly WriteOutcome[] = [],
 ): Plan {
   const draft = new PlanDraft(outcomes);
+  const unoffered = offerFrequencies(view, config, draft);
   const responsive = isResponsive(view.node, config, now);
   // A heartbeat that cannot be read does not become readable by waiting.
-  if (responsive === undefined) return draft.finish();
+  if (responsive === undefined) return draft.finish(unoffered);
   if (!responsive) {
     const failure = markUnresponsive(view, config, draft) ?? judgeVmis(view, config, draft);
     if (failure) return draft.finish({ kind: "other", reason: unresponsive, message: failure });
   }
   if (view.node) draft.requeueAfter(recheckSeconds);
-  return draft.finish();
+  return draft.finish(unoffered);
+}
+
+/** A guest whose clock follows the TSC is only scheduled to a node that offers its frequency. */
+function offerFrequencies(
+  { name, node, requiredFrequencies }: NodeView,
+  { names = namesOf() }: NodePlanConfig,
+  draft: PlanDraft,
+): PlanError | undefined {
+  if (!node || !requiredFrequencies) return undefined;
+  const { labels } = node.metadata;
+  const operations = mapPatch(
+    ["metadata", "labels"],
+    labels,
+    withOffered(node, requiredFrequencies, names),
+  );
+  if (operations.length === 0) return undefined;
+  const object = { name };
+  const refusal = draft.write({ kind: "patch", resource: nodeResource, object, operations });
+  if (!refusal) return undefined;
+  const message = `the TSC frequencies of node ${name} could not be offered: ${refusal.message}`;
+  return { kind: "other", reason: refusal.reason, message };
 }
 
 function markUnresponsive(

@@ -11,6 +11,18 @@ import { admittedVmi } from "./testing/admit-vmi.ts";
 const { vmis, migrations } = vmResources(names());
 const namespace = "default";
 
+/** A launcher Pod of a VMI, on its node. */
+function launcherPod(name: string, vmi: KubeObject["metadata"]): KubeObject {
+  const owner = { apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance" };
+  const uid = vmi.uid ?? "";
+  const ownerReferences = [{ ...owner, name: vmi.name ?? "", uid, controller: true }];
+  const { app, createdBy } = names().labels;
+  const labels = { [app]: "virt-launcher", [createdBy]: uid };
+  const containers = [{ name: "compute", image: "launcher:1" }];
+  const spec = { nodeName: "node-1", containers };
+  return { metadata: { namespace, name, ownerReferences, labels }, spec } as KubeObject;
+}
+
 test.each(["ends", "is deleted"])(
   "a VMI evicted before the Pod of its last move has ended leaves when that Pod %s",
   async (how) => {
@@ -24,17 +36,8 @@ test.each(["ends", "is deleted"])(
       spec: { ...Object(vmi).spec, evictionStrategy: "LiveMigrate" },
       status: { phase: "Running", nodeName: "node-1", evacuationNodeName: "node-1", conditions },
     } as KubeObject)) as KubeObject;
-    const owner = { apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance", name: "vm" };
     for (const name of ["left", "present"]) {
-      const ownerReferences = [{ ...owner, uid: metadata.uid ?? "", controller: true }];
-      const { app, createdBy } = names().labels;
-      await user.create(podResource, {
-        metadata: {
-          ...{ namespace, name, ownerReferences },
-          labels: { [app]: "virt-launcher", [createdBy]: metadata.uid ?? "" },
-        },
-        spec: { nodeName: "node-1", containers: [{ name: "compute", image: "launcher:1" }] },
-      } as KubeObject);
+      await user.create(podResource, launcherPod(name, metadata));
     }
     const controllers = createControllers({
       ...{ client: cluster.client("controller"), ...world.time, parts: [evacuationPart] },
@@ -90,6 +93,12 @@ test("a VMI that need not leave causes no pass, and one on a drained node leaves
     (await user.list(migrations)).items.map((each) => Object(each).spec.vmiName).sort();
   const before = passes;
   await add("stays");
+  // The end of its Pod is not a reason to look, either.
+  const { metadata } = await user.get(vmis, { namespace, name: "stays" });
+  await user.create(podResource, launcherPod("ends", metadata));
+  await cluster.clock.pass(1_000);
+  await user.delete(podResource, { namespace, name: "ends" });
+  await cluster.clock.pass(5_000);
   expect([passes, await made()]).toEqual([before, []]);
   await taint(worldConfig.cluster.migrations.nodeDrainTaintKey);
   expect(await made()).toEqual(["stays"]);

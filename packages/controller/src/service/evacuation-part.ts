@@ -18,10 +18,14 @@ function make(context: PartContext): ControllerPart {
   const wall = () => context.wall();
   const nodeOf = (nodeName: unknown): readonly ObjectName[] =>
     text(nodeName) === "" ? [] : [{ name: text(nodeName) }];
-  const nodeOfVmi = (namespace: unknown, name: unknown): readonly ObjectName[] => {
+  const vmiNamed = (namespace: unknown, name: unknown): VirtualMachineInstance | undefined => {
     const vmi = caches.vmis.get({ namespace: text(namespace), name: text(name) });
-    return vmi.state === "present" ? nodeOf(vmi.object.status?.nodeName) : [];
+    return vmi.state === "present" ? vmi.object : undefined;
   };
+  const nodeOfVmi = (vmi: VirtualMachineInstance | undefined): readonly ObjectName[] =>
+    nodeOf(vmi?.status?.nodeName);
+  const vmiOfPod = ({ metadata }: PodObject): VirtualMachineInstance | undefined =>
+    vmiNamed(metadata?.namespace, controllerOf(metadata)?.name);
   /** Whether a VMI is marked by an eviction, or on a node that is drained. */
   const mayLeave = (vmi: VirtualMachineInstance | undefined): boolean => {
     const { nodeName = "", evacuationNodeName } = vmi?.status ?? {};
@@ -45,12 +49,13 @@ function make(context: PartContext): ControllerPart {
       }),
       // A failed migration makes way for the next.
       sharedWatch(caches.migrations, {
-        keys: ({ metadata, spec }) => nodeOfVmi(metadata.namespace, spec?.vmiName),
+        keys: ({ metadata, spec }) => nodeOfVmi(vmiNamed(metadata.namespace, spec?.vmiName)),
       }),
       // So does the Pod that a guest has left: an eviction may come before it has ended.
       sharedWatch(caches.pods, {
-        predicate: ({ old, object }) => isActive(old) && !isActive(object),
-        keys: ({ metadata }) => nodeOfVmi(metadata.namespace, controllerOf(metadata)?.name),
+        predicate: ({ old, object }) =>
+          old !== undefined && isActive(old) && !isActive(object) && mayLeave(vmiOfPod(old)),
+        keys: (pod) => nodeOfVmi(vmiOfPod(pod)),
       }),
     ],
     reconcile: async (node, request) => {

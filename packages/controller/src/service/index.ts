@@ -1,4 +1,5 @@
 export { CacheFeeds, type CacheFeedsOptions, type FedCache } from "./cache-feeds.ts";
+export { compileLate } from "./compile-late.ts";
 export type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
 export {
   type Controllers,

@@ -6,6 +6,7 @@ import type { NodeView } from "../node/node-view.ts";
 import { known, knownObject } from "../plan/object-source.ts";
 import { podResource, vmiResource } from "../plan/resources.ts";
 import type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
+import { requiredFrequencies } from "./required-frequencies.ts";
 import { daemonSetResource } from "./shared-resources.ts";
 import { sharedWatch } from "./shared-watch.ts";
 
@@ -16,7 +17,11 @@ function make(context: PartContext): ControllerPart {
   const { caches, names } = context;
   const config = { names };
   const wall = () => context.wall();
-  const view = (node: string, options: RequestOptions) => nodeView(context, node, options);
+  const frequencies = requiredFrequencies(context);
+  const view = async (name: string, options: RequestOptions): Promise<NodeView> => {
+    const found = await nodeView(context, name, options);
+    return { ...found, requiredFrequencies: frequencies(found.node) };
+  };
   return {
     concurrency: 2,
     watches: [

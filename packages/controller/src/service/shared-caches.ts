@@ -51,7 +51,7 @@ import {
 } from "./shared-resources.ts";
 
 type Stored<T> = T & KubeObject;
-type VmiIndex = "controller" | "node" | "claim";
+type VmiIndex = "controller" | "node" | "claim" | "tsc";
 type PodIndex = "controller" | "vmi" | "node";
 
 /** Optional projects that a cluster may have. */
@@ -237,6 +237,9 @@ const vmiIndexes: Readonly<
     const node = text(status?.nodeName);
     return node === "" ? [] : [node];
   },
+  /** Those whose clock follows the TSC. */
+  tsc: ({ status }: VirtualMachineInstance): readonly string[] =>
+    status?.topologyHints?.tscFrequency ? ["hinted"] : [],
   /** By the claims, and so the DataVolumes, that its volumes use. */
   claim: ({ metadata, spec }: VirtualMachineInstance): readonly string[] =>
     [

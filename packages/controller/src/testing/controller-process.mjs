@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { clusterConfig } from "@virtkit/api/config";
-import { createControllers } from "@virtkit/controller/service";
+import { compileLate, createControllers } from "@virtkit/controller/service";
 import { HttpClient } from "@virtkit/kube";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
 
 /** The controllers as a program, which tests kill and measure: `controller-process.mjs KUBECONFIG`. */
+compileLate();
 const [kubeconfig = ""] = process.argv.slice(2);
 const { clusters, users } = JSON.parse(readFileSync(kubeconfig, "utf8"));
 const ca = readFileSync(clusters[0].cluster["certificate-authority"]);

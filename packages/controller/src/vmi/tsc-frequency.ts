@@ -1,5 +1,5 @@
 import { text } from "@virtkit/api/shape";
-import type { LabelledObject } from "./cluster-objects.ts";
+import { lowestFrequency } from "../node/tsc-frequencies.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
@@ -30,28 +30,12 @@ export function hintTscFrequency(pass: VmiPass): SyncFailure | undefined {
     pass.event("Warning", reason, message);
     return { reason, message };
   }
-  const tscFrequency = configured ?? lowestFrequency(pass);
+  const tscFrequency = configured ?? lowest(pass);
   pass.status = { ...pass.status, topologyHints: { tscFrequency } };
   return undefined;
 }
 
-/** The lowest frequency of the nodes that accept or have VMIs; 0 if none reports its frequency. */
-function lowestFrequency({ view, names }: VmiPass): number {
+function lowest({ view, names }: VmiPass): number {
   const inUse = new Set(view.vmis().map(({ status }) => text(status?.nodeName)));
-  const label = `${names.nodeLabels.cpuTimer}tsc-frequency`;
-  const frequencies = view
-    .nodes()
-    .filter(
-      ({ metadata }) =>
-        metadata?.labels?.[names.nodeLabels.schedulable] === "true" ||
-        inUse.has(text(metadata?.name)),
-    )
-    .map((node) => frequencyOf(node, label))
-    .filter((frequency) => frequency > 0);
-  return frequencies.length > 0 ? Math.min(...frequencies) : 0;
-}
-
-function frequencyOf({ metadata }: LabelledObject, label: string): number {
-  const value = text(metadata?.labels?.[label]);
-  return /^[+]?\d+$/.test(value) ? Number(value) : 0;
+  return lowestFrequency(view.nodes(), (node) => inUse.has(node), names);
 }

@@ -14,6 +14,7 @@ import {
 } from "@virtkit/api/status";
 import type { TextMap } from "../plan/map-patch.ts";
 import type { PlanDraft } from "../plan/plan-draft.ts";
+import { timestamp } from "../plan/timestamp.ts";
 import { RunGrant } from "./run-grant.ts";
 import type { VmiPlanConfig } from "./vmi-plan-config.ts";
 import type { VmiView } from "./vmi-view.ts";
@@ -35,6 +36,7 @@ export class VmiPass {
   isPostponed = false;
   /** Absent if the plan should be KubeVirt's. */
   readonly grant: RunGrant | undefined;
+  #time: string | undefined;
 
   constructor(
     view: VmiView,
@@ -88,7 +90,8 @@ export class VmiPass {
 
   /** The time in the format of objects. */
   get time(): string {
-    return new Date(this.now).toISOString().replace(/\.\d+Z$/, "Z");
+    this.#time ??= timestamp(this.now);
+    return this.#time;
   }
 
   event(type: "Normal" | "Warning", reason: string, message: string): void {

@@ -40,7 +40,8 @@ export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefin
   const dataVolumes = dataVolumesOf(pass);
   reportDataVolumes(pass, dataVolumes);
   reportState(pass);
-  if (launcher) reportMemoryOverhead(pass, launcher);
+  // Afterwards it is not the controller's to write.
+  if (launcher && !isHandedOver(pass)) reportMemoryOverhead(pass, launcher);
   const unended = endGrant(pass, launcher);
   const step = stepPhase(pass, { pod, dataVolumes, failure: failure ?? unended });
   if ("error" in step) return step.error;

@@ -36,11 +36,15 @@ export function requestPath(
 export function queryOf(
   parameters: Readonly<Record<string, string | number | boolean | undefined>>,
 ): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.set(name, String(value));
+  // Made only if it is needed: most writes have no parameter.
+  let query: URLSearchParams | undefined;
+  for (const name in parameters) {
+    const value = parameters[name];
+    if (value === undefined) continue;
+    query ??= new URLSearchParams();
+    query.set(name, String(value));
   }
-  return query.size === 0 ? "" : `?${query}`;
+  return query ? `?${query}` : "";
 }
 
 // A name with a slash or dots would be the path of something else.
