@@ -45,6 +45,12 @@ that cannot reach the API server completes the handover all the same: the releas
 server learns of it later. Two nodes that cannot reach each other for five seconds continue where they were. No launcher waits
 for a decision of a controller.
 
+How long two nodes may be silent depends on the moment. While memory is copied nothing is asked, and the copy continues unless the
+silence lasts two minutes. A stream that is being opened has ten seconds, and TCP tries ever more rarely: the last time after 7, and
+then after 11 (before Linux 6.5, after 15). So silence of more than seven seconds at that moment ends the migration, and the guest
+stays. So does silence while the guest stands still, if the target's answer to *finish* takes longer than ten seconds: TCP doubles
+its pauses, so that five seconds can become ten.
+
 QEMU before 9.0 can lose writes of an emulated guest while it copies its memory (QEMU's commit 03bfc2188f06 fixes it; guests
 on KVM are not affected). The kernel of such a guest hangs or panics after it has moved, more often on a busy host. A case in which
 that happens says nothing about its fault: it is run once more with another guest, and fails if that one is damaged, too.

@@ -20,6 +20,7 @@ import { failedPass, isFailedPass } from "./failed-pass.ts";
 import { earlierHandover, grantTest } from "./grant-handover.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 import { isDecentralized, isStateOf } from "./migration-phase.ts";
+import { targetUserChange } from "./runtime-user.ts";
 
 /** Whether the node agents know of the migration, or will once they see what was written. */
 export function isHandedOff({ vmi, migration, view }: MigrationPass): boolean {
@@ -41,6 +42,7 @@ export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | 
   if (isFailedPass(state)) return state;
   const { labels, failure: unlabelled } = nextLabels(pass, targetPod);
   if (unlabelled) return unlabelled;
+  const joined = joinedChanges(pass, targetPod);
   const refusal = draft.write({
     kind: "patch",
     resource: resources.vmis,
@@ -50,6 +52,7 @@ export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | 
       ...labelTest(pass),
       ...valuePatch("/status/migrationState", vmi.status?.migrationState, state),
       ...mapPatch(["metadata", "labels"], vmi.metadata?.labels, labels),
+      ...joined.operations,
     ],
   });
   if (!refusal) {
@@ -58,13 +61,32 @@ export function handOff(pass: MigrationPass, targetPod: PodObject): PlanError | 
       const message = "the target's node agent was asked to prepare to receive the guest";
       pass.event("Normal", "SuccessfulHandOver", message);
     }
-    const status = { ...vmi.status, migrationState: state };
-    pass.wrote({ ...vmi, metadata: { ...vmi.metadata, labels: { ...labels } }, status });
+    const { metadata } = joined.vmi;
+    const status = { ...joined.vmi.status, migrationState: state };
+    pass.wrote({ ...vmi, metadata: { ...metadata, labels: { ...labels } }, status });
     return undefined;
   }
   const message = `the node agents could not be informed of the migration: ${refusal.message}`;
   pass.event("Warning", "FailedHandOver", message);
   return apiError(refusal);
+}
+
+/** What KubeVirt writes by itself, before the node agents need it: the target's user, and that there is another Pod. */
+function joinedChanges(
+  pass: MigrationPass,
+  targetPod: PodObject,
+): ReturnType<typeof targetUserChange> {
+  if (pass.isStepwise) return { vmi: pass.vmi, operations: [] };
+  const { vmi, operations } = targetUserChange(pass, targetPod);
+  const { activePods } = vmi.status ?? {};
+  const [uid, node] = [text(targetPod.metadata?.uid), text(targetPod.spec?.nodeName)];
+  if (activePods?.[uid] === node) return { vmi, operations };
+  const all = { ...activePods, [uid]: node };
+  const added: JsonPatchOperation = activePods
+    ? { op: "add", path: jsonPointer("status", "activePods", uid), value: node }
+    : { op: "add", path: jsonPointer("status", "activePods"), value: all };
+  const status = { ...vmi.status, activePods: all };
+  return { vmi: { ...vmi, status }, operations: [...operations, added] };
 }
 
 /**

@@ -1,10 +1,11 @@
-import { isSet, text } from "@virtkit/api/shape";
+import { entry, isSet } from "@virtkit/api/shape";
 import { conditionsOf, findCondition, hasCondition, isRunning } from "@virtkit/api/status";
 import { needsStateClaim } from "@virtkit/launcher-pod/traits";
 import { apiError } from "../plan/api-error.ts";
 import { jsonPointer } from "../plan/json-pointer.ts";
 import type { PlanError } from "../plan/plan.ts";
 import { podResource } from "../plan/resources.ts";
+import { arrivalOf, isArrivalJoined } from "../vmi/arrival.ts";
 import { isReady } from "../vmi/pod-state.ts";
 import { podName } from "../vmi/pod-writes.ts";
 import { hasAttachedVolumes } from "./attach-volumes.ts";
@@ -127,31 +128,23 @@ function complete(pass: MigrationPass): PlanError | undefined {
 }
 
 /**
- * Records on the target Pod since when the guest has been there: networks outside the cluster
- * follow that.
+ * Records on the target Pod since when the guest has been there. The controller of VMIs does it together with what else
+ * the move changes there, unless the guest's state must be moved first.
  */
 function announceTarget(pass: MigrationPass): PlanError | undefined {
-  const { vmi, targetPod, names, draft } = pass;
-  const readyAt = vmi.status?.migrationState?.targetNodeDomainReadyTimestamp;
-  const key = names.annotations.migrationTargetReadyTimestamp;
-  if (!readyAt || !targetPod || targetPod.metadata?.annotations?.[key] !== undefined) {
+  const { vmi, targetPod, names, draft, grant } = pass;
+  const arrival = targetPod && arrivalOf(targetPod, vmi, names);
+  if (!arrival || entry(targetPod.metadata?.annotations, arrival.key) !== undefined)
     return undefined;
-  }
+  if (grant && !pass.isStepwise && isArrivalJoined(pass)) return undefined;
   const failure = needsStateClaim(vmi) ? moveState(pass) : undefined;
   if (failure) return failure;
+  const path = jsonPointer("metadata", "annotations", arrival.key);
   const refusal = draft.write({
     kind: "patch",
     resource: podResource,
     object: podName(targetPod),
-    operations: [
-      { op: "add", path: jsonPointer("metadata", "annotations", key), value: goTime(readyAt) },
-    ],
+    operations: [{ op: "add", path, value: arrival.value }],
   });
   return refusal && apiError(refusal);
-}
-
-/** The time in Go's format, which readers of the annotation expect. */
-function goTime(time: string): string {
-  const [date, clock] = new Date(time).toISOString().split(/[TZ.]/);
-  return text(`${date} ${clock} +0000 UTC`);
 }

@@ -278,6 +278,102 @@ test("tests conditions as they are stored, whatever form their writer chose", ()
   });
 });
 
+/** A guest that has just moved to n2, whose gate was opened some milliseconds ago, and whose kubelet has not reported that. */
+function arrived(openFor: number): VmiView {
+  const { vmi, pods, ...rest } = settled();
+  const [before] = pods;
+  const state = { migrationUid: "mig-uid", targetNodeDomainReadyTimestamp: "2026-01-01T00:00:00Z" };
+  const activePods = { "pod-uid": "n1", target: "n2" };
+  const moved = sampleVmi({ ...vmi?.status, nodeName: "n2", activePods, migrationState: state });
+  const lastTransitionTime = new Date(sampleNow - openFor).toISOString();
+  const conditions = [
+    { type: "Ready", status: "False", reason: "ReadinessGatesNotReady" },
+    { type: podConditions.unpaused, status: "True", lastTransitionTime },
+  ];
+  const target: PodObject = {
+    metadata: {
+      ...before?.metadata,
+      uid: "target",
+      labels: { [labels.migrationJobUid]: "mig-uid" },
+    },
+    spec: { ...before?.spec, nodeName: "n2" },
+    status: { ...before?.status, conditions },
+  };
+  return { ...rest, vmi: moved, pods: [...pods, target] };
+}
+
+test("a VMI stays ready for three seconds while the kubelet of its guest's new node has not reported that its gate is open", () => {
+  const { writes, requeueAfterSeconds } = plan(arrived(1_000));
+  expect(writes).toEqual([]);
+  expect(requeueAfterSeconds).toBe(2);
+  const late = plan(arrived(3_000));
+  expect(findCondition(conditionsOf(late), "Ready")?.status).toBe("False");
+  expect(late.writes.map(said)).toEqual(["patch virtualmachineinstances"]);
+  expect(plan(arrived(1_000), stepByStep).writes.map(said)).toEqual(late.writes.map(said));
+});
+
+test("a VMI whose guest is between two Pods for a moment stays ready; after three seconds it does not", () => {
+  const look = (endedFor: number) => {
+    const { vmi, pods, ...rest } = settled();
+    const finishedAt = new Date(sampleNow - endedFor).toISOString();
+    const state = { terminated: { exitCode: 0, finishedAt } };
+    const ended = pods.map((pod) => ({
+      ...pod,
+      status: { ...pod.status, containerStatuses: [{ name: "compute", ready: false, state }] },
+    }));
+    const holder = { podUID: "pod-uid", containerID: "c", node: "n1", machineID: "m", bootID: "b" };
+    const grant: Grant = {
+      ...{ state: "Released", vmiUID: "vmi-uid", epoch: 1, seq: 4, migrationUID: "mig-uid" },
+      ...{ holder: { ...holder, nonce: "x" }, target: { ...holder, podUID: "target", nonce: "y" } },
+    };
+    const annotations = { ...vmi?.metadata?.annotations, [grantKey]: encodeGrant(grant) };
+    const moving = { ...sampleVmi(vmi?.status), metadata: { ...vmi?.metadata, annotations } };
+    const memory = { isRemembered: () => true, remembered: [] };
+    const known = { ...memory, isLive: true, pods: ended, nodes: [] };
+    return plan({ ...rest, vmi: moving, pods: ended, grant: known });
+  };
+  const soon = look(1_000);
+  expect(soon.writes.filter((each) => said(each).endsWith("instances"))).toEqual([]);
+  expect(soon.requeueAfterSeconds).toBe(2);
+  // The second one by the clock of a node that is ahead.
+  for (const { status } of [look(3_000), look(-60_000)]) {
+    expect(findCondition(conditionsOf({ status }), "Ready")).toMatchObject({
+      ...{ status: "False", reason: "GuestNotRunning" },
+    });
+  }
+});
+
+test("that another Pod may receive the guest is written by the hand-off, or once that has been written", () => {
+  const view = settled();
+  const [pod] = view.pods;
+  const target: PodObject = {
+    ...pod,
+    metadata: { ...pod?.metadata, uid: "target", labels: { [labels.migrationJobUid]: "mig-uid" } },
+    spec: { ...pod?.spec, nodeName: "n2" },
+  };
+  const pods = pod ? [pod, target] : [];
+  expect(plan({ ...view, pods }).writes).toEqual([]);
+  expect(plan({ ...view, pods }, stepByStep).writes).toHaveLength(1);
+  const state = { migrationState: { migrationUid: "mig-uid" } };
+  const told = { ...view.vmi, ...sampleVmi({ ...view.vmi?.status, ...state }) };
+  const { status, writes } = plan({ ...view, vmi: told, pods });
+  expect(status?.activePods).toEqual({ "pod-uid": "n1", target: "n2" });
+  expect(writes.map(said)).toEqual(["patch virtualmachineinstances"]);
+});
+
+test("a Pod learns since when its guest has been in it together with what else a move changes there", () => {
+  const view = arrived(0);
+  const memory = { isRemembered: () => true, remembered: [] };
+  const grant = { ...memory, isLive: true, pods: [], nodes: [] };
+  const told = (given: VmiView) =>
+    plan(given).writes.filter(({ resource }) => resource.plural === "pods");
+  const value = "2026-01-01 00:00:00 +0000 UTC";
+  const path = `/metadata/annotations/${annotations.migrationTargetReadyTimestamp.replace("/", "~1")}`;
+  expect(told({ ...view, grant })).toMatchObject([{ operations: [{ op: "add", path, value }] }]);
+  // Without a grant the plan is KubeVirt's, and its migration controller writes that.
+  expect(told(view)).toEqual([]);
+});
+
 test("changes a Pod's labels and annotations in one write", () => {
   const view = settled();
   const { vmi } = view;

@@ -6,6 +6,7 @@ import { backupHookAnnotations, backupHookKeys } from "@virtkit/launcher-pod/tra
 import { mapPatch, type TextMap } from "../plan/map-patch.ts";
 import { podResource } from "../plan/resources.ts";
 import type { Refusal } from "../plan/write-outcome.ts";
+import { arrivalOf, isArrivalJoined } from "./arrival.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import { conditionPatch, unpausedChange } from "./paused-condition.ts";
 import { podName } from "./pod-writes.ts";
@@ -71,8 +72,10 @@ export function syncPodMetadata(pass: VmiPass, pod: PodObject, isLive: boolean):
   };
 }
 
-function liveAnnotations({ vmi, config }: VmiPass, pod: PodObject): TextMap {
+function liveAnnotations(pass: VmiPass, pod: PodObject): TextMap {
+  const { vmi, config } = pass;
   const annotations: Record<string, string> = {
+    ...joinedArrival(pass, pod),
     ...pod.metadata?.annotations,
     [descheduler.requestEvictOnly]: "",
     ...livePodAnnotations(vmi, pod, config.cluster),
@@ -82,6 +85,11 @@ function liveAnnotations({ vmi, config }: VmiPass, pod: PodObject): TextMap {
   if (isLeaving && !isMarked) annotations[descheduler.evictionInProgress] = "true";
   if (!isLeaving) delete annotations[descheduler.evictionInProgress];
   return annotations;
+}
+
+function joinedArrival(pass: VmiPass, pod: PodObject): TextMap {
+  const arrival = pass.grant && isArrivalJoined(pass) && arrivalOf(pod, pass.vmi, pass.names);
+  return arrival ? { [arrival.key]: arrival.value } : {};
 }
 
 /** Whether somebody asked the guest to leave its node. */

@@ -4,13 +4,14 @@ import type {
   VirtualMachineInstanceNetworkInterface,
   VirtualMachineInstanceStatus,
 } from "@virtkit/api/schema";
-import { at, text } from "@virtkit/api/shape";
+import { at, entry, text } from "@virtkit/api/shape";
 import { type Condition, conditionsOf, removeCondition, sameConditions } from "@virtkit/api/status";
 import type { JsonPatchOperation } from "@virtkit/kube";
 import { jsonPointer } from "../plan/json-pointer.ts";
 import { mapPatch } from "../plan/map-patch.ts";
 import type { PlannedWrite } from "../plan/plan.ts";
 import { vmiResource } from "../plan/resources.ts";
+import { podsOf } from "./own-pods.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
 /** Parts of the status that stay this controller's after the node agent has taken over the VMI. */
@@ -72,14 +73,31 @@ function ownChanges(pass: VmiPass): readonly JsonPatchOperation[] {
  * What can wait for the next write: that a Pod is being created, and that a VMI which is being
  * deleted is no longer ready. Nobody acts on these.
  */
-function canWait({ config, vmi, status, isBeingDeleted }: VmiPass, field: string): boolean {
+function canWait(pass: VmiPass, field: string): boolean {
+  const { config, vmi, status, isBeingDeleted } = pass;
   if (config.stepByStep) return false;
   if (field === "conditions" && isBeingDeleted) {
     const others = (conditions: readonly Condition[]) => removeCondition(conditions, "Ready");
     return sameConditions(others(conditionsOf(vmi)), others(conditionsOf({ status })));
   }
   const isPodFact = field === "activePods" || field === "qosClass";
-  return isPodFact && (vmi.status?.phase === "Scheduling" || isBeingDeleted);
+  if (isPodFact && (vmi.status?.phase === "Scheduling" || isBeingDeleted)) return true;
+  return field === "activePods" && isWrittenByHandOff(pass);
+}
+
+/** Whether nothing has changed but Pods that may receive the guest, which are written when the node agents learn of them. */
+function isWrittenByHandOff({ view, vmi, status, names }: VmiPass): boolean {
+  const { migrationUid } = vmi.status?.migrationState ?? {};
+  const targets = podsOf(view).filter(({ metadata }) => {
+    const migration = entry(metadata?.labels, names.labels.migrationJobUid);
+    return migration !== undefined && migration !== migrationUid;
+  });
+  const isTarget = (uid: string): boolean =>
+    targets.some(({ metadata }) => text(metadata?.uid) === uid);
+  const before = vmi.status?.activePods ?? {};
+  const after = status.activePods ?? {};
+  const uids = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return uids.every((uid) => before[uid] === after[uid] || (isTarget(uid) && !(uid in before)));
 }
 
 function sharedChanges(pass: VmiPass): readonly JsonPatchOperation[] {

@@ -42,8 +42,28 @@ async function echo(socket) {
 /** @param {string} command */
 const nft = (command) => execFileSync("nft", [command], { timeout: 10_000 });
 
-/** @param {{ uid: string, directory: string, stalls: number[], naive: number, cut: number }} config */
-async function play({ uid, directory, stalls, naive, cut }) {
+/** The network is silent for so many milliseconds. @param {number} duration @param {() => void} [meanwhile] */
+async function silence(duration, meanwhile) {
+  nft(
+    "add table inet cut; add chain inet cut in { type filter hook input priority 0; policy drop; }",
+  );
+  cutAt = performance.now();
+  meanwhile?.();
+  await sleep(duration);
+  nft("delete table inet cut");
+}
+
+/** Whether a stream carries something that is opened now. @param {string} path */
+async function opens(path) {
+  const socket = connect({ path, allowHalfOpen: true });
+  const no = () => false;
+  // A proxy ends or breaks what it cannot carry.
+  const isClosed = once(socket, "close").then(no, no);
+  return await Promise.race([echo(socket).then(() => true, no), isClosed]);
+}
+
+/** @param {{ uid: string, directory: string, stalls: number[], naive: number, cut: number, openings: number[] }} config */
+async function play({ uid, directory, stalls, naive, cut, openings }) {
   execFileSync("ip", ["link", "set", "lo", "up"]);
   const store = { read: async () => undefined, swap: async () => true };
   const authority = await CertificateAuthority.open({ store, trustDomain: "lab" });
@@ -83,19 +103,28 @@ async function play({ uid, directory, stalls, naive, cut }) {
   socket.setKeepAlive(true, naive);
   await watch("naive", socket);
 
-  nft(
-    "add table inet cut; add chain inet cut in { type filter hook input priority 0; policy drop; }",
-  );
-  cutAt = performance.now();
-  await sleep(cut);
-  nft("delete table inet cut");
+  await silence(cut);
   /** @type {Record<string, number | "goes on">} */
   const outcome = {};
   for (const { name, socket, endedAfter } of streams) {
     if (endedAfter === undefined) await echo(socket);
     outcome[name] = endedAfter === undefined ? "goes on" : Math.round(endedAfter);
   }
-  process.send?.({ outcome });
+  /** @type {Record<string, boolean>} */
+  const opened = {};
+  for (const duration of openings) {
+    /** @type {Promise<boolean>[]} */
+    const opening = [];
+    const kinds = ["control", "data"];
+    await silence(duration, () => {
+      opening.push(...kinds.map((kind) => opens(join(directory, `${stalls[0]}-${kind}`))));
+    });
+    const isOpen = await Promise.all(opening);
+    for (const [index, kind] of kinds.entries()) {
+      opened[`${kind}, ${duration}`] = isOpen[index] === true;
+    }
+  }
+  process.send?.({ outcome, opened });
 }
 
 process.once("message", (config) => {
