@@ -118,7 +118,7 @@ test("a guest is ready when its probes succeed, and is restarted when its livene
     expect(await ready()).toBe("False");
     await askGuest(address, "touch /run/ready");
     await expect.poll(ready, patience).toBe("True");
-    expect(await guests.field("vm/probed", ".status.ready")).toBe("true");
+    await expect.poll(() => guests.field("vm/probed", ".status.ready"), patience).toBe("true");
     await askGuest(address, "rm /run/ready");
     await expect.poll(ready, patience).toBe("False");
     const uid = await uidOf(guests, "probed");

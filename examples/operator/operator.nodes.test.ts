@@ -136,7 +136,8 @@ async function useStreams(namespace: string): Promise<void> {
 async function pauseAndContinue(namespace: string): Promise<void> {
   const guests = guestsIn(cluster, namespace);
   expect(await guests.verb("vmi/demo", "pause")).toBe(200);
-  expect(await guests.verb("vmi/demo", "unpause")).toBe(200);
+  // It is refused until the node agent has reported that the guest is paused.
+  await expect.poll(() => guests.verb("vmi/demo", "unpause"), patience).toBe(200);
   const about = "involvedObject.kind=VirtualMachineInstance,involvedObject.name=demo";
   const output = ["-o", "jsonpath={.items[*].reason}"];
   const reasons = async (): Promise<readonly string[]> =>
