@@ -35,6 +35,19 @@ test("finds what the webhooks would refuse, each at its place", async () => {
   ]);
 });
 
+test("finds names and labels that the API server refuses before it asks a webhook", async () => {
+  const { code, out } = await validate(
+    "apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata:\n  name: Bad_Name\n  labels: {tier: a b}\nspec:\n  domain: {devices: {}, memory: {guest: 1Gi}, cpu: {cores: many}}\n",
+  );
+  expect(code).toBe(1);
+  expect(out.split("\n").map((line) => line.split(" ").slice(0, 3).join(" "))).toEqual([
+    "stdin:4:3: VirtualMachineInstance/Bad_Name: metadata.name",
+    "stdin:5:12: VirtualMachineInstance/Bad_Name: metadata.labels.tier",
+    "stdin:7:53: VirtualMachineInstance/Bad_Name: spec.domain.cpu.cores",
+    "",
+  ]);
+});
+
 test("--schema-only leaves the rules out", async () => {
   expect((await validate(vm("hostname: Web\ndomain: {devices: {}}"), "--schema-only")).code).toBe(
     0,

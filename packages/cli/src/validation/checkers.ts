@@ -6,6 +6,7 @@ import type { Checker } from "./checker.ts";
  */
 export const checkers: readonly [Checker, ...Checker[]] = [
   { name: "schema", load: () => import("./schema-checker.ts") },
+  { name: "metadata", load: () => import("./metadata-checker.ts") },
   { name: "configuration", kinds: ["KubeVirt"], load: () => import("./configuration-checker.ts") },
   {
     name: "admission",
