@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { root } from "./setup.mjs";
-import { startOptions } from "./start-options.mjs";
+import { help, startOptions } from "./start-options.mjs";
 
 test.each([
   ["", { mode: "local", once: false }],
@@ -14,6 +14,8 @@ test.each([
   ["--explain", { mode: "explain", file: undefined }],
   ["--explain vmi.yaml", { mode: "explain", file: "vmi.yaml" }],
   ["vmi.yaml --explain", { mode: "explain", file: "vmi.yaml" }],
+  ["--help", { mode: "help" }],
+  ["--cluster -h", { mode: "help" }],
 ])("npm start -- %s", (line, expected) => {
   expect(startOptions(line.split(" ").filter(Boolean))).toEqual(expected);
 });
@@ -30,6 +32,14 @@ test.each([
   ["--once --dev", "add --cluster"],
 ])("npm start -- %s is refused: nothing is ignored", (line, reason) => {
   expect(() => startOptions(line.split(" "))).toThrow(reason);
+});
+
+test("--help lists every option, and sets nothing up", () => {
+  const program = path.join(root, "tools/start.mjs");
+  const { status, stdout } = spawnSync(process.execPath, [program, "--help"], { encoding: "utf8" });
+  expect([status, stdout]).toEqual([0, help]);
+  for (const option of ["--once", "--cluster", "--dev", "--explain"])
+    expect(help).toContain(option);
 });
 
 test("the program refuses before it sets anything up", () => {

@@ -10,7 +10,7 @@
  * nodes on this host, in which the platform is installed; with `--dev` its components run from this working tree, and restart when
  * a file is built. `npm start -- --cluster --once`: boots the VM of `examples/vms/web.yaml` there until it is ready, reaches it
  * over TCP, stops it, prints when each handoff happened, and exits 0, or 1 with the reason. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
- * becomes, stage by stage. The order of options does not matter.
+ * becomes, stage by stage. The order of options does not matter. `npm start -- --help` lists them.
  */
 import { spawn, spawnSync } from "node:child_process";
 import {
@@ -29,7 +29,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { keepAsking } from "./ask-guest.mjs";
 import { root, setUpLocalMode, setUpTier, setUpWorkspace, step } from "./setup.mjs";
-import { startOptions } from "./start-options.mjs";
+import { help, startOptions } from "./start-options.mjs";
 
 const virtkit = path.join(root, "packages/cli/bin/virtkit.js");
 const demo = path.join(root, "examples/vms/demo.yaml");
@@ -262,6 +262,10 @@ async function quietMigrate() {
 
 async function main() {
   const options = startOptions(process.argv.slice(2));
+  if (options.mode === "help") {
+    process.stdout.write(help);
+    return 0;
+  }
   await setUpWorkspace();
   if (options.mode === "explain") return explain(path.resolve(options.file ?? demo));
   if (options.mode === "cluster") {

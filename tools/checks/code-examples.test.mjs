@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fencedExamples, taggedExamples } from "./code-examples.mjs";
 
-test("the code blocks of a text are its examples, with their lines; one may be marked as compile-only", () => {
+test("the code blocks of a document are its examples, with their lines; one may be marked as compile-only", () => {
   const text = "# a\n\n```ts\none();\n```\n\n```sh\nls\n```\n\n```ts no-run\ntwo();\n```\n";
   expect(fencedExamples("a.md", text)).toEqual([
     { where: "a.md:3", code: "one();\n", runs: true },

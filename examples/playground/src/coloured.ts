@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import { element } from "./dom.ts";
 
-/** A piece of a text, and what it is. */
+/** A piece of text, and what it is. */
 export interface ColouredToken {
   readonly text: string;
   readonly kind?: "key" | "string" | "number" | "comment" | undefined;

@@ -20,7 +20,7 @@ const kinds: Readonly<Record<GuestEndKind, true>> = {
   Failed: true,
 };
 
-/** Whether a text names the end of a guest. */
+/** Whether a string names the end of a guest. */
 export function isEndKind(text: unknown): text is GuestEndKind {
   return typeof text === "string" && Object.hasOwn(kinds, text);
 }

@@ -53,7 +53,7 @@ async function setAll(links: readonly string[], value: "0" | "1"): Promise<void>
   for (const link of links) await writeFile(setting(link), value).catch(() => undefined);
 }
 
-/** Each Pod has a table before it looks at forwarding. What cannot be told counts as one. */
+/** Each Pod has its table before it looks at forwarding. If tables cannot be listed, there may be one. */
 async function hasPods(): Promise<boolean> {
   const { code, stdout } = await tryTool("nft", ["list", "tables", "inet"]);
   return code !== 0 || stdout.includes("virtkit_");

@@ -26,7 +26,7 @@ export interface LocalTrace {
   readonly shortUid?: string;
   readonly vmiUid?: string;
   readonly vmi?: { readonly namespace: string; readonly name: string };
-  /** Of a cgroup: how many processes are in it; undefined if that cannot be told. */
+  /** Of a cgroup: how many processes are in it; undefined if that is not known. */
   readonly processes?: number | undefined;
 }
 

@@ -34,7 +34,7 @@ export function localNames(stateDirectory: string, podUid: string): LocalNames {
       path: "podUid",
     });
   }
-  // A link's name has at most 15 characters; with 11 hexadecimal digits a collision is no concern.
+  // A link's name has at most 15 characters; with 11 hexadecimal digits a collision is unlikely enough.
   const short = podUid.replaceAll("-", "").slice(0, 11);
   const directory = join(podsDirectory(stateDirectory), podUid);
   return {

@@ -86,6 +86,20 @@ test("rejects a VMI that a cluster would reject, with the field", () => {
   );
 });
 
+test("the error says how many more faults there are, and which command lists them", () => {
+  const odd = {
+    disks: [
+      { name: "root", disk: {} },
+      { name: "root", disk: {} },
+    ],
+  };
+  const rules = { ...vmi, spec: { ...vmi.spec, domain: { ...vmi.spec.domain, devices: odd } } };
+  const shape = { ...vmi, spec: { ...vmi.spec, hostname: 5, subdomain: 6 } };
+  const more = /\(and \d+ more: virtkit validate -f FILE\)$/;
+  expect(() => planVmi({ ...request, vmi: rules })).toThrow(more);
+  expect(() => planVmi({ ...request, vmi: shape as unknown as typeof vmi })).toThrow(more);
+});
+
 test("the launcher runs the probes", () => {
   const spec = { ...vmi.spec, readinessProbe: { guestAgentPing: {} } };
   const { pod } = planVmi({ ...request, vmi: { ...vmi, spec } });

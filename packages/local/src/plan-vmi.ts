@@ -1,12 +1,7 @@
 import { existsSync } from "node:fs";
 import { admit, mutate } from "@virtkit/api/admission";
 import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
-import {
-  checkObject,
-  formatPath,
-  type KubeVirtConfiguration,
-  type VirtualMachineInstance,
-} from "@virtkit/api/schema";
+import type { KubeVirtConfiguration, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
 import {
   type ClusterObjects,
@@ -30,6 +25,7 @@ import { type LocalLimits, localLimits } from "./local-limits.ts";
 import { type LocalHostDisk, planLocalHostDisks } from "./plan-host-disks.ts";
 import type { PodMount } from "./pod-volumes.ts";
 import { requirePodPaths } from "./require-pod-paths.ts";
+import { andMore, requireVmiShape } from "./require-vmi-shape.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
 /** What `planVmi` works from. */
@@ -193,8 +189,7 @@ function admitted(
   { vmi: object, vmiUid, now }: VmiRequest,
   config: ClusterConfig,
 ): VirtualMachineInstance {
-  const [issue] = checkObject(object, { group: config.names.group }).issues;
-  if (issue) throw refused(formatPath(issue.path), issue.message);
+  requireVmiShape(object, { group: config.names.group });
   const sent = {
     ...object,
     metadata: {
@@ -206,12 +201,11 @@ function admitted(
   };
   const kind = "VirtualMachineInstance";
   const mutation = mutate({ kind, operation: "CREATE", object: sent }, config);
-  if (!mutation.allowed) throw refused("", mutation.message);
+  if (!mutation.allowed) throw refused(mutation.message);
   const answer = admit({ kind, operation: "CREATE", object: mutation.object }, config);
   if (answer.allowed) return mutation.object as VirtualMachineInstance;
   const [cause = answer, ...more] = answer.causes;
-  const rest = more.length > 0 ? ` (and ${more.length} more: virtkit validate -f FILE)` : "";
-  throw refused("", `${cause.message}${wayOut(cause.message)}${rest}`);
+  throw refused(`${cause.message}${wayOut(cause.message)}${andMore(more.length)}`);
 }
 
 /** What a cluster's administrator would turn on is an option here. */
@@ -220,9 +214,8 @@ function wayOut(message: string): string {
   return " for a directory of disks: --allow-host-disk DIR";
 }
 
-function refused(path: string, message: string): NodeAgentError {
-  const text = path === "" ? message : `${path}: ${message}`;
-  return new NodeAgentError("AGENT_VMI_INVALID", text, { path });
+function refused(message: string): NodeAgentError {
+  return new NodeAgentError("AGENT_VMI_INVALID", message, { path: "" });
 }
 
 /** What device plugins would provide. */

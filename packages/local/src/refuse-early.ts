@@ -1,9 +1,9 @@
-import { checkObject, formatPath } from "@virtkit/api/schema";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { type GatherOptions, gatherFacts } from "./gather-facts.ts";
 import type { LocalFacts } from "./local-facts.ts";
 import { localRefusals } from "./local-refusals.ts";
 import { refusalText } from "./refusal.ts";
+import { requireVmiShape } from "./require-vmi-shape.ts";
 
 /**
  * Checks, before anything is created, that local mode can run a VMI on this host; returns what it
@@ -14,12 +14,7 @@ import { refusalText } from "./refusal.ts";
  */
 export async function refuseEarly(options: GatherOptions): Promise<LocalFacts> {
   const { vmi } = options;
-  const [issue] = checkObject(vmi).issues;
-  if (issue) {
-    const path = formatPath(issue.path);
-    const message = issue.message.startsWith(path) ? issue.message : `${path}: ${issue.message}`;
-    throw new NodeAgentError("AGENT_VMI_INVALID", message, { path });
-  }
+  requireVmiShape(vmi);
   const facts = await gatherFacts(options);
   const refusals = localRefusals(vmi, facts);
   const [first] = refusals;

@@ -61,7 +61,7 @@ const roles = {
     await once(server, "listening");
     tell("ready");
   },
-  /** Sends so many MiB to each path that it is told. */
+  /** Sends the given number of MiB to each of the given paths. */
   generator: async () => {
     const block = Buffer.alloc(1 << 20, 7);
     process.on(

@@ -66,7 +66,7 @@ function isSigned(certificate: X509Certificate, authorities: string, now: Date):
   });
 }
 
-/** The certificates in a text with one after the other. */
+/** The certificates in text that has one after the other. */
 export function splitPem(text: string): string[] {
   return text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 }

@@ -56,7 +56,7 @@ async function takenBack(
   try {
     await carryOut(undo, namespace, options);
   } catch (error) {
-    options.log?.warn({ error: describeError(error) }, "a write was not undone");
+    options.log?.warn({ error: describeError(error) }, "a write could not be undone");
   }
 }
 

@@ -47,7 +47,7 @@ export async function keepBundles(
       written += 1;
     } catch (error) {
       if (isNotFound(error)) continue;
-      log?.warn({ name, error: describeError(error) }, "a CA bundle was not written");
+      log?.warn({ name, error: describeError(error) }, "a CA bundle could not be written");
     }
   }
   return written;

@@ -77,7 +77,7 @@ export function createCertificateSigner(options: CertificateSignerOptions): Cert
   };
   const publishing = (): void => {
     publish().catch((error: unknown) =>
-      log?.warn({ error: describeError(error) }, "the CA bundle was not published"),
+      log?.warn({ error: describeError(error) }, "the CA bundle could not be published"),
     );
   };
   const controller = createController({

@@ -67,7 +67,7 @@ function judgeMigration(
   const [uid = "", side = ""] = names;
   const refused = (message: string): RequestRefusal => ({ reason: "WrongMigration", message });
   if (names.length !== 2 || (side !== "source" && side !== "target")) {
-    return refused("the identity of a migration is its UID and source or target");
+    return refused("the identity must be migration/UID/source or migration/UID/target");
   }
   if (!facts?.migration || text(at(facts.migration, "metadata", "uid")) !== uid) {
     return refused(`the request's annotation names no migration with the UID ${uid}`);
@@ -76,7 +76,9 @@ function judgeMigration(
   if (ended.includes(phase)) return refused(`the migration has ended: ${phase}`);
   const state = facts.vmi?.status?.migrationState;
   if (text(state?.migrationUid) !== uid) {
-    return refused("the VMI's migration state is of another migration, so the nodes are not known");
+    return refused(
+      "the VMI's migration state belongs to another migration, so the nodes are not known",
+    );
   }
   const expected = text(side === "source" ? state?.sourceNode : state?.targetNode);
   if (expected === node) return undefined;

@@ -16,7 +16,7 @@ export function sendJson(response: ServerResponse, code: number, value: unknown)
   response.end(body);
 }
 
-/** Sends a text. */
+/** Sends text. */
 export function sendText(response: ServerResponse, code: number, text: string): void {
   response.writeHead(code, {
     "content-type": "text/plain; charset=utf-8",

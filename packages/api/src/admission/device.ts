@@ -9,7 +9,7 @@ export function bootDisplays(spec: VirtualMachineInstanceSpec, at: string): read
   if (count <= 1) return fine;
   return invalid(
     `${at}.GPUs`,
-    `has ${count} vGPUs with a display and ramFB; only one can show the boot, disable ramFB of the others`,
+    `has ${count} vGPUs with a display and ramFB; only one of them can show the boot screen; disable ramFB on the others`,
     `${at}.domain.devices.gpus`,
   );
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a text matches a shell pattern, like Go's `filepath.Match`: `*` and `?` stop at `/`, `[a-c]`, `[^a]`
+ * Whether a string matches a shell pattern, like Go's `filepath.Match`: `*` and `?` stop at `/`, `[a-c]`, `[^a]`
  * and `\x` work, and a malformed pattern matches nothing.
  *
  * The worst case is the product of both lengths: `*` never makes it exponential.

@@ -26,7 +26,7 @@ export function serviceAccountName(spec: VirtualMachineInstanceSpec, at: string)
   if (!other) return malformed;
   const mismatch = invalid(
     field,
-    `is ${quote(name)}, but a serviceAccount volume has ${quote(other.serviceAccountName ?? "")}; a VMI has one service account, use the same name in both`,
+    `is ${quote(name)}, but a serviceAccount volume has ${quote(other.serviceAccountName ?? "")}; a VMI has one service account; use the same name in both`,
   );
   return join(malformed, mismatch);
 }

@@ -24,6 +24,7 @@ export {
   nodeAgentCauses,
 } from "./node-agent-causes.ts";
 export { graceHostDeviceAliases } from "./nvidia-grace.ts";
+export { type MetadataProblem, metadataProblems } from "./object-metadata.ts";
 export {
   admitPodEviction,
   type EvictedPod,

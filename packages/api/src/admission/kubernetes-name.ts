@@ -22,7 +22,7 @@ function tooLong(text: string, limit: number): boolean {
   return text.length * 3 > limit && utf8Length(text) > limit;
 }
 
-/** Length of a text in UTF-8 octets; a lone surrogate counts as its replacement character. */
+/** Length of a string in UTF-8 octets; a lone surrogate counts as its replacement character. */
 export function utf8Length(text: string): number {
   let octets = 0;
   for (const character of text) {

@@ -66,7 +66,7 @@ function defaultNetwork(spec: VirtualMachineInstanceSpec, at: string): readonly 
     pods > 1
       ? duplicate(
           `${at}.interfaces`,
-          `has ${pods} entries with \`pod\`; a Pod has one network of its own, keep one`,
+          `has ${pods} entries with \`pod\`; a Pod has one network of its own; keep one`,
           `${at}.networks`,
         )
       : fine,

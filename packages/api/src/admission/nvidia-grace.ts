@@ -17,7 +17,7 @@ export function graceDevices(
     return each(grace, ({ field, name }) =>
       invalid(
         field,
-        `is ${quote(name)}, an NVIDIA Grace GPU; that needs the feature gate GraceIOVirtualization, turn it on`,
+        `is ${quote(name)}, an NVIDIA Grace GPU, which needs the feature gate GraceIOVirtualization; turn it on`,
       ),
     );
   }

@@ -43,6 +43,8 @@ test("judges the template as a VM, and names its fields by their place in the po
   const names = (vmi: object, vm: object = {}) => fields(pool({ a: "1" }, { a: "1" }, vmi, vm));
   expect(names(spec({ hostname: "Not_A_Name" }))).toContain(`${at}.template.spec.hostname`);
   expect(names(spec(), { runStrategy: "Sometimes" })).toEqual([`${at}.runStrategy`]);
+  const { causes } = judged(pool({ a: "1" }, { a: "1" }, spec(), { runStrategy: "Sometimes" }));
+  expect(causes.map(({ message }) => message.split(" ", 1))).toEqual([[`${at}.runStrategy`]]);
   const none = { metadata: { name: "p" }, spec: { selector: {}, virtualMachineTemplate: {} } };
   expect(judged(none).allowed).toBe(false);
 });

@@ -60,7 +60,12 @@ export function admitPool(
   ]);
 }
 
-/** The same causes with paths in the pool. */
+/** The same causes with paths in the pool; a message begins with its field. */
 function inTemplate(causes: readonly Cause[]): readonly Cause[] {
-  return causes.map((cause) => ({ ...cause, field: cause.field.replace(/^spec\b/, `${at}.spec`) }));
+  const inPool = (path: string): string => path.replace(/^spec\b/, `${at}.spec`);
+  return causes.map((cause) => ({
+    ...cause,
+    field: inPool(cause.field),
+    message: inPool(cause.message),
+  }));
 }

@@ -15,6 +15,6 @@ export function startStrategy(spec: VirtualMachineInstanceSpec, at: string): rea
   if (!spec.livenessProbe) return fine;
   return invalid(
     field,
-    `is Paused, but ${at}.livenessProbe is set; the probe would kill a guest that never started, remove one of them`,
+    `is Paused, but ${at}.livenessProbe is set; the probe would kill a guest that has not started; remove one of them`,
   );
 }

@@ -30,7 +30,7 @@ test.each<[ReadGrant, readonly string[]]>([
   ],
   [
     { ...handover, state: "Released" },
-    ["pod-b on node n2 may run", "pod-a on node n1 never again"],
+    ["pod-b on node n2 may run", "pod-a on node n1 may never run it again"],
   ],
   [{ ...handover, state: "Committed" }, ["post-copy", "may not start anywhere else"]],
   [{ ...counted, state: "Ended" }, ["Nothing runs", "may grant it again"]],

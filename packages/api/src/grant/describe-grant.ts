@@ -15,7 +15,7 @@ export function describeGrant(grant: ReadGrant): string {
     case "HandingOver":
       return `${nameOf(grant.holder)} may run the guest and ${nameOf(grant.target)} may only receive it; the source must release it or abort the migration ${quote(grant.migrationUID)}.`;
     case "Released":
-      return `${nameOf(grant.target)} may run the guest and ${nameOf(grant.holder)} never again; the target must resume and claim it.`;
+      return `${nameOf(grant.target)} may run the guest, and ${nameOf(grant.holder)} may never run it again; the target must resume and claim it.`;
     case "Committed":
       return `The guest moves from ${nameOf(grant.holder)} to ${nameOf(grant.target)} by post-copy and may not start anywhere else; the target must run and claim it, or both must end.`;
     case "Ended":

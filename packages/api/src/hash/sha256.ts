@@ -6,7 +6,7 @@ const roundConstants = new Uint32Array(fractions(64, Math.cbrt));
 const initialState = fractions(8, Math.sqrt);
 
 /**
- * SHA-256 of a text in UTF-8, in hexadecimal.
+ * SHA-256 of a string in UTF-8, in hexadecimal.
  *
  * Implemented here because names of Pod interfaces are derived from it, and browsers hash only asynchronously.
  */

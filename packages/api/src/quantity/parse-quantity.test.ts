@@ -70,7 +70,7 @@ const faulty: [string, QuantityFault][] = [
   ["1e-2147483648", "API_QUANTITY_SIZE"],
 ];
 
-test("refuses a text of thousands of digits without reading it", () => {
+test("refuses thousands of digits without reading them", () => {
   expect(parseQuantity("9".repeat(4000)).sign()).toBe(1);
   expect(readQuantity("9".repeat(5000))).toBe("API_QUANTITY_SIZE");
 });

@@ -15,7 +15,7 @@ const suffixShape = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 /** The finest step of a quantity: a billionth. Finer values round up to it. */
 const nano = -9;
 
-/** Why a text is not a quantity: the code of the error that `parseQuantity` throws. */
+/** Why a string is not a quantity: the code of the error that `parseQuantity` throws. */
 export type QuantityFault =
   | "API_QUANTITY_SHAPE"
   | "API_QUANTITY_SUFFIX"
@@ -94,7 +94,7 @@ function fitsShort(whole: number, fraction: number, { base, exponent }: Suffix):
   return whole + fraction <= 18 && exponent - fraction >= nano;
 }
 
-/** Kubernetes's cheap test of whether a text is already canonical. */
+/** Kubernetes's cheap test of whether a string is already canonical. */
 function keepsSpelling(digits: string, scale: number): boolean {
   return scale % 3 === 0 && !digits.endsWith("000") && !digits.startsWith("0");
 }

@@ -20,7 +20,7 @@ const point = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
 
-/** Splits a text into number and suffix. Accepts any text: a number may have no digits at all. */
+/** Splits a string into number and suffix. Accepts any string: a number may have no digits at all. */
 export function scanQuantity(text: string): ScannedQuantity {
   const first = text.charCodeAt(0);
   const start = first === minus || first === plus ? 1 : 0;

@@ -29,7 +29,7 @@ test("a quantity is what matches the pattern and can be parsed", () => {
   );
 });
 
-test("a text that is too long for the parser is not one", () => {
+test("text that is too long for the parser is not one", () => {
   expect(isQuantityText("9".repeat(4096))).toBe(true);
   expect(isQuantityText("9".repeat(4097))).toBe(false);
 });

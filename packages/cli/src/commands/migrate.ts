@@ -7,7 +7,6 @@ import { type Io, writeAll } from "../io.ts";
 import { tellBrokenMove } from "../local/broken-move.ts";
 import { findVmi, parseName, vmiName } from "../local/find-vmi.ts";
 import { forecastText } from "../local/forecast-text.ts";
-import { stateDirHelp } from "../local/local-options.ts";
 import { MoveDisplay } from "../local/move-line.ts";
 import { stateDirectory } from "../local/state-directory.ts";
 import { moveText } from "../local/tell-vmi.ts";
@@ -31,19 +30,22 @@ With --context, -n or --kubeconfig it moves the guest of a VMI in a cluster to a
 VirtualMachineInstanceMigration and follows it. Ctrl-C and --abort delete the migration, and the guest stays
 where it is unless it has already moved. If this process is killed, the cluster carries on.
 
-      --watch           show progress: in place on a terminal, otherwise a line each second
-      --postcopy        run the guest at the target after the first round, and fetch the rest of its
-                        memory afterwards: always completes, but the guest is slow until all memory
-                        has arrived; needs the sysctl vm.unprivileged_userfaultfd=1
-      --disk VOLUME=FILE  copy a claim's volume to this raw file, which may be larger; the guest uses it
-                        from then on; may be repeated
-      --bandwidth RATE  at most this many bytes per second, such as 100M or 64Mi
-      --dry-run         say whether the guest can move, why not, and how long it would take
-      --abort           abort a move; the guest stays where it is
-      --context CONTEXT  a context of your kubeconfig; --kubeconfig or -n alone use the current one
+      --watch                show progress: in place on a terminal, otherwise a line each second
+      --postcopy             run the guest at the target after the first round, and fetch the rest of its
+                             memory afterwards: always completes, but the guest is slow until all memory
+                             has arrived; needs the sysctl vm.unprivileged_userfaultfd=1
+      --disk VOLUME=FILE     copy a claim's volume to this raw file, which may be larger; the guest uses it
+                             from then on; may be repeated
+      --bandwidth RATE       at most this many bytes per second, such as 100M or 64Mi
+      --dry-run              say whether the guest can move, why not, and how long it would take
+      --abort                abort a move; the guest stays where it is
+      --context CONTEXT      a context of your kubeconfig; --kubeconfig or -n alone use the current one
   -n, --namespace NAMESPACE  default: the namespace of the context
-      --kubeconfig FILE  default: $KUBECONFIG, or ~/.kube/config
-${stateDirHelp}`;
+      --kubeconfig FILE      default: $KUBECONFIG, or ~/.kube/config
+      --state-dir DIR        where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
+
+Exit codes: 0 the guest has moved (with --abort: it has stayed; with --dry-run: it can move), 1 otherwise,
+2 wrong usage.`;
 
 /** Exits 1 if the guest stayed. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

@@ -13,7 +13,7 @@ to remove a running VMI.
       --force, --now   kill the VMI if it runs
 ${stateDirHelp}`;
 
-/** Refuses a running guest, unless told to kill it. */
+/** Refuses a running guest, unless it is to be killed. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = localOptions(args, io);
   const { record, lost } = await findAnyVmi(stateDirectory, names, io);

@@ -51,7 +51,7 @@ killed or crashed; 2 wrong usage; 130 after Ctrl-C (SIGINT), 143 after SIGTERM.`
 
 const waitable: readonly Stage[] = ["guest-running", "ready", "agent-connected"];
 
-/** Starts the VMI and stays with it, unless told to detach. */
+/** Starts the VMI and stays with it, unless it runs in the background. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {

@@ -42,19 +42,21 @@ Shows which handoff of a VMI's start has not happened, and why. Works for VMIs t
 this host, where it also says how long each handoff took and how a VMI ended, and for VMIs in a cluster. For a
 VM in a cluster it also says why it is not started, and which changes wait for a restart.
 
-  -f FILE       objects, as printed by kubectl get -o yaml: the VMI, its launcher Pod, events; the
-                VM, its DataVolumes, its ControllerRevisions. May be repeated; - is stdin
-  --context CONTEXT  read the VM, VMI, Pods, node and events from this context of your kubeconfig;
-                with only --kubeconfig or -n: from the current context
-  -n NAMESPACE  default: the namespace of the context
-  --kubeconfig FILE  default: $KUBECONFIG, or ~/.kube/config
-  --trace FILE  what the node recorded: a list of {stage, at, state, message}
-  -o FORMAT     text (default), json or yaml
-  --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
+  -f, --filename FILE        objects, as printed by kubectl get -o yaml: the VMI, its launcher Pod, events; the
+                             VM, its DataVolumes, its ControllerRevisions; - is stdin; may be repeated
+      --trace FILE           what the node recorded: a list of {stage, at, state, message}
+      --context CONTEXT      read the VM, VMI, Pods, node and events from this context of your kubeconfig;
+                             --kubeconfig or -n alone use the current one
+  -n, --namespace NAMESPACE  default: the namespace of the context
+      --kubeconfig FILE      default: $KUBECONFIG, or ~/.kube/config
+  -o, --output FORMAT        text (default), json or yaml
+      --state-dir DIR        where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
 
 A handoff about which the files say nothing is "unknown". Example:
 
-  kubectl get vm,vmi,pod,events,datavolumes,controllerrevisions -o yaml | virtkit why -f -`;
+  kubectl get vm,vmi,pod,events,datavolumes,controllerrevisions -o yaml | virtkit why -f -
+
+Exit codes: 0 the VM or VMI was found, 1 it was not, or something could not be read, 2 wrong usage.`;
 
 interface Story {
   readonly vmi: VirtualMachineInstance;

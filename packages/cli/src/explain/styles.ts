@@ -1,6 +1,6 @@
 import type { Io } from "../io.ts";
 
-/** How parts of a text are highlighted; all plain if the output is not a terminal. */
+/** How parts of the output are highlighted; all plain if the output is not a terminal. */
 export interface Styles {
   /** A note beside something. */
   aside(text: string): string;

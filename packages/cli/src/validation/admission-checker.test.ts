@@ -35,6 +35,54 @@ test("finds what the webhooks would refuse, each at its place", async () => {
   ]);
 });
 
+test("finds names and labels that the API server refuses before it asks a webhook", async () => {
+  const { code, out } = await validate(
+    "apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstance\nmetadata:\n  name: Bad_Name\n  labels: {tier: a b}\nspec:\n  domain: {devices: {}, memory: {guest: 1Gi}, cpu: {cores: many}}\n",
+  );
+  expect(code).toBe(1);
+  expect(out.split("\n").map((line) => line.split(" ").slice(0, 3).join(" "))).toEqual([
+    "stdin:4:3: VirtualMachineInstance/Bad_Name: metadata.name",
+    "stdin:5:12: VirtualMachineInstance/Bad_Name: metadata.labels.tier",
+    "stdin:7:53: VirtualMachineInstance/Bad_Name: spec.domain.cpu.cores",
+    "",
+  ]);
+});
+
+test.each([
+  [
+    "VirtualMachineInstanceReplicaSet",
+    "kubevirt.io/v1",
+    "selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: c}}, spec: {hostname: Web, domain: {devices: {}, memory: {guest: 1Gi}}}}",
+    ["spec.selector", "spec.template.spec.hostname"],
+  ],
+  [
+    "VirtualMachinePool",
+    "pool.kubevirt.io/v1beta1",
+    "selector: {matchLabels: {a: b}}, virtualMachineTemplate: {metadata: {labels: {a: b}}, spec: {runStrategy: Sometimes, template: {spec: {hostname: Web, domain: {devices: {}, memory: {guest: 1Gi}}}}}}",
+    [
+      "spec.virtualMachineTemplate.spec.runStrategy",
+      "spec.virtualMachineTemplate.spec.template.spec.hostname",
+    ],
+  ],
+  [
+    "VirtualMachineInstancetype",
+    "instancetype.kubevirt.io/v1beta1",
+    "cpu: {guest: 2}, memory: {guest: 2Gi, hugepages: {pageSize: 2Mi}, overcommitPercent: 50}",
+    ["spec.memory.overcommitPercent"],
+  ],
+  [
+    "MigrationPolicy",
+    "migrations.kubevirt.io/v1alpha1",
+    "selectors: {}, completionTimeoutPerGiB: -1",
+    ["spec.completionTimeoutPerGiB"],
+  ],
+])("finds what the webhook for %s would refuse", async (kind, apiVersion, spec, expected) => {
+  const text = `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: a}\nspec: {${spec}}\n`;
+  const { out } = await validate(text);
+  const fields = out.split("\n").map((line) => line.split(" ")[2]);
+  expect(fields.filter(Boolean).toSorted()).toEqual(expected);
+});
+
 test("--schema-only leaves the rules out", async () => {
   expect((await validate(vm("hostname: Web\ndomain: {devices: {}}"), "--schema-only")).code).toBe(
     0,

@@ -1,8 +1,13 @@
 import {
+  type Admission,
   type AdmissionKind,
   admit,
+  admitInstancetypeObject,
   admitMigrationPolicy,
+  admitPool,
+  admitReplicaSet,
   emptyCluster,
+  type InstancetypeResource,
   mutate,
 } from "@virtkit/api/admission";
 import type { ClusterConfig } from "@virtkit/api/config";
@@ -15,12 +20,30 @@ import { causeFaults, pruned, refusalFaults } from "./webhook-faults.ts";
  */
 export function check(object: unknown, { strict, config }: CheckerContext): readonly Fault[] {
   const { kind } = Object(object) as { kind?: string };
-  if (kind === "MigrationPolicy") {
-    return causeFaults(admitMigrationPolicy({ object }, config).causes);
-  }
   const sent = strict ? object : pruned(object, config.names.group);
-  return webhooks(kind as AdmissionKind, sent, config);
+  const own = ownWebhook(kind, sent, config);
+  return own ? causeFaults(own.causes) : webhooks(kind as AdmissionKind, sent, config);
 }
+
+/** Kinds with a webhook of their own, which no webhook changes before. */
+function ownWebhook(
+  kind: string | undefined,
+  object: unknown,
+  config: ClusterConfig,
+): Admission | undefined {
+  if (kind === "MigrationPolicy") return admitMigrationPolicy({ object }, config);
+  if (kind === "VirtualMachineInstanceReplicaSet") return admitReplicaSet({ object }, config);
+  if (kind === "VirtualMachinePool") return admitPool({ object, operation: "CREATE" }, config);
+  const resource = instancetypeResources.get(String(kind));
+  return resource && admitInstancetypeObject(resource, { object });
+}
+
+const instancetypeResources: ReadonlyMap<string, InstancetypeResource> = new Map([
+  ["VirtualMachineInstancetype", "virtualmachineinstancetypes"],
+  ["VirtualMachineClusterInstancetype", "virtualmachineclusterinstancetypes"],
+  ["VirtualMachinePreference", "virtualmachinepreferences"],
+  ["VirtualMachineClusterPreference", "virtualmachineclusterpreferences"],
+]);
 
 function webhooks(kind: AdmissionKind, object: unknown, config: ClusterConfig): readonly Fault[] {
   const mutation = mutate({ kind, operation: "CREATE", object }, config);

@@ -6,6 +6,7 @@ import type { Checker } from "./checker.ts";
  */
 export const checkers: readonly [Checker, ...Checker[]] = [
   { name: "schema", load: () => import("./schema-checker.ts") },
+  { name: "metadata", load: () => import("./metadata-checker.ts") },
   { name: "configuration", kinds: ["KubeVirt"], load: () => import("./configuration-checker.ts") },
   {
     name: "admission",
@@ -13,6 +14,12 @@ export const checkers: readonly [Checker, ...Checker[]] = [
       "VirtualMachine",
       "VirtualMachineInstance",
       "VirtualMachineInstanceMigration",
+      "VirtualMachineInstanceReplicaSet",
+      "VirtualMachinePool",
+      "VirtualMachineInstancetype",
+      "VirtualMachineClusterInstancetype",
+      "VirtualMachinePreference",
+      "VirtualMachineClusterPreference",
       "MigrationPolicy",
     ],
     load: () => import("./admission-checker.ts"),

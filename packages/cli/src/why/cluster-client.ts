@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { delimiter } from "node:path";
+import type { KubeConfig } from "@kubernetes/client-node";
 import { describeError } from "@virtkit/api/observe";
 import type { HttpClient } from "@virtkit/kube";
 import type { Io } from "../io.ts";
@@ -20,14 +23,22 @@ export interface ChosenCluster {
  * Opens the cluster of a kubeconfig. Loads `@kubernetes/client-node`, which supports all ways to authenticate.
  */
 export async function chooseCluster(choice: ClusterChoice, io: Io): Promise<ChosenCluster> {
-  const [{ KubeConfig }, { kubeconfigClient }] = await loadClient();
+  const [{ KubeConfig }, { isWithoutKubeconfig, kubeconfigClient }] = await loadClient();
   const config = new KubeConfig();
-  const file = choice.kubeconfig ?? io.env["KUBECONFIG"];
+  const files = kubeconfigFiles(choice, io);
   try {
-    if (file) config.loadFromFile(file);
-    else config.loadFromDefault();
+    if (files.length === 0) config.loadFromDefault();
+    for (const file of files) {
+      const found = new KubeConfig();
+      found.loadFromFile(file);
+      addMissing(config, found);
+    }
   } catch (error) {
-    throw new Error(`the kubeconfig ${file ?? ""} cannot be read: ${describeError(error)}`);
+    const shown = files.join(delimiter) || "of this user";
+    throw new Error(`the kubeconfig ${shown} cannot be read: ${describeError(error)}`);
+  }
+  if (isWithoutKubeconfig(config)) {
+    throw new Error("there is no kubeconfig; name one with --kubeconfig or $KUBECONFIG");
   }
   const known = config.getContexts().map(({ name }) => name);
   const context = choice.context ?? config.getCurrentContext();
@@ -38,6 +49,30 @@ export async function chooseCluster(choice: ClusterChoice, io: Io): Promise<Chos
   config.setCurrentContext(context);
   const namespace = choice.namespace ?? config.getContextObject(context)?.namespace ?? "default";
   return { client: kubeconfigClient(config, { timeout: 20_000 }), context, namespace };
+}
+
+/** What several kubeconfigs set is taken from the first of them, as kubectl does; client-node's own merge refuses it. */
+function addMissing(config: KubeConfig, found: KubeConfig): void {
+  const isNew = <T extends { readonly name: string }>(known: readonly T[], each: T): boolean =>
+    known.every(({ name }) => name !== each.name);
+  for (const each of found.clusters) if (isNew(config.clusters, each)) config.addCluster(each);
+  for (const each of found.users) if (isNew(config.users, each)) config.addUser(each);
+  for (const each of found.contexts) if (isNew(config.contexts, each)) config.addContext(each);
+  const context = config.getCurrentContext() || found.getCurrentContext();
+  if (context) config.setCurrentContext(context);
+}
+
+/**
+ * Like kubectl: --kubeconfig names one file, and $KUBECONFIG may name several, of which those that do not exist are skipped
+ * and the first that sets something wins. Empty: the default file.
+ */
+function kubeconfigFiles({ kubeconfig }: ClusterChoice, { env }: Io): readonly string[] {
+  if (kubeconfig) return [kubeconfig];
+  const named = (env["KUBECONFIG"] ?? "").split(delimiter).filter((file) => file !== "");
+  const [only, ...more] = named;
+  if (only === undefined || more.length === 0) return named;
+  const there = named.filter((file) => existsSync(file));
+  return there.length > 0 ? there : [only];
 }
 
 async function loadClient() {

@@ -52,7 +52,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   }),
 };
 
-/** What Kubernetes also refuses; a text that is only too large for us has no answer. */
+/** What Kubernetes also refuses; a string that is only too large for us has no answer. */
 const answered: ReadonlySet<unknown> = new Set<QuantityFault>([
   "API_QUANTITY_SHAPE",
   "API_QUANTITY_SUFFIX",

@@ -45,7 +45,7 @@ export function diffMemory(running: Domain, wanted: Domain): DomainChange[] {
 function whyRestart(running: Domain, atBoot: bigint, to: bigint): string | undefined {
   const limit = limitOf(running);
   const block = usesHugePages(running) ? hugeBlockBytes : blockBytes;
-  if (limit === undefined) return "the guest was started without a limit for growing";
+  if (limit === undefined) return "the guest was started without room for more memory (maxGuest)";
   if (to > limit) return `the guest was started with a limit of ${limit} bytes`;
   if (to < atBoot) return `the guest was started with ${atBoot} bytes and cannot have less`;
   if (running.launchSecurity) return "the guest's memory is encrypted";

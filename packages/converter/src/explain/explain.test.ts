@@ -41,7 +41,7 @@ const twoDisks: Changes = {
 };
 
 describe("explain", () => {
-  test("names the field behind an attribute, an element and a text, with its value", () => {
+  test("names the field behind an attribute, an element and text, with its value", () => {
     const { sources } = explained("devices.disk[0].driver.@cache", twoDisks);
     expect(sources).toEqual([
       {

@@ -36,7 +36,7 @@ function withCacheMode(
   const direct =
     takesDirectIo(path) && (!backingStore || takesDirectIo(backingStore.source?.file ?? ""));
   if (stated === "none" && !direct) {
-    const message = `the cache mode none is set, but the storage of ${path} does not support direct I/O`;
+    const message = `the cache mode is none, but the storage of ${path} does not support direct I/O`;
     throw invalidContext(`devices.disks[${at}].driver.cache`, message);
   }
   return { ...disk, driver: { ...driver, cache: direct ? "none" : "writethrough" } };

@@ -45,7 +45,7 @@ function mediatedUuid({ gpuHostDevices }: ConverterContext): string | undefined 
   if (second)
     throw invalidContext(
       "gpuHostDevices[1]",
-      "is one too many; a guest with a vGPU must have only one to migrate",
+      "is a second host device; a guest with a vGPU can migrate only if it has no other",
     );
   const uuid = device.Source.Address?.UUID;
   if (device.Type === "mdev" && uuid) return uuid;

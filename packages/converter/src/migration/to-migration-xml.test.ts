@@ -68,7 +68,7 @@ describe("toMigrationXml", () => {
       'domain/devices/hostdev/source/address/@uuid: "b", not "a"',
     ]);
     const two = parseDomain(`<domain><devices>${hostdev}${hostdev}</devices></domain>`);
-    expect(() => toMigrationXml(two, { mediatedDevice: "b" })).toThrow(/one too many/);
+    expect(() => toMigrationXml(two, { mediatedDevice: "b" })).toThrow(/second host device/);
   });
 
   test.each([

@@ -131,7 +131,7 @@ function replaceMediated(
   if (second)
     throw invalid(
       "devices.hostDevices[1]",
-      "is one too many; a guest with a vGPU must have only one to migrate",
+      "is a second host device; a guest with a vGPU can migrate only if it has no other",
     );
   if (device.type !== "mdev") {
     throw invalid(

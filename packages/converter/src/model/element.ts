@@ -38,7 +38,7 @@ export interface ChildrenField<T> {
   readonly name: string;
 }
 
-/** What an attribute or a text can hold; a bigint only for whole numbers above 2^53. */
+/** What an attribute or text can hold; a bigint only for whole numbers above 2^53. */
 export type Scalar = string | number | bigint;
 
 type TypeName<V> = V extends string ? "string" : "number";

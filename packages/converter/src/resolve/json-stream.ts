@@ -1,5 +1,5 @@
 /**
- * The JSON objects of a text with one after another, with or without white space between them. Each is read on
+ * The JSON objects in text that has one after another, with or without white space between them. Each is read on
  * demand.
  *
  * @throws SyntaxError if the text contains anything else.

@@ -104,7 +104,7 @@ describe("toXml", () => {
     ]);
   });
 
-  test("keeps a text that the model has no place for, with the elements beside it on one line", () => {
+  test("keeps text that the model has no place for, with the elements beside it on one line", () => {
     const xml = toXml(withDisk({ extra: { children: ["stray"] } }));
     expect(xml).toContain(
       "<serial>S1</serial><capacity>1152921504606846976</capacity>stray</disk>",

@@ -119,7 +119,7 @@ export function attributeStart(
   return made;
 }
 
-/** The closing tag at a depth; with a line break and indent before it, unless the type has a text. */
+/** The closing tag at a depth; with a line break and indent before it, unless the type has text. */
 export function closingAt(step: ElementStep, depth: number): string {
   const known = step.closing[depth];
   if (known !== undefined) return known;

@@ -31,7 +31,7 @@ export type DiskErrorCode =
 export interface DiskErrorOptions extends ErrorOptions {
   /** The field of the VMI, or the file. */
   readonly path?: string | undefined;
-  /** First byte of a text that is not base64. */
+  /** The first byte that is not base64. */
   readonly offset?: number | undefined;
 }
 

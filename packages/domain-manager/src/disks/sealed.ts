@@ -25,7 +25,7 @@ export class Sealed<T> {
 
 const utf8 = new TextEncoder();
 
-/** Seals a text as its UTF-8 bytes. */
+/** Seals a string as its UTF-8 bytes. */
 export function sealText(text: string): Sealed<Uint8Array> {
   return new Sealed(utf8.encode(text));
 }

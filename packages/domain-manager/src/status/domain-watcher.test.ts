@@ -216,7 +216,7 @@ test("a look at a silent daemon fails in time, and says why", async () => {
   const look = watcher.refresh({ timeout: 100 });
   const failed = expect(look).rejects.toMatchObject({
     code: "DOMAIN_LIBVIRT",
-    message: expect.stringMatching(/ns_vm was not looked at in 100 ms: \w/),
+    message: expect.stringMatching(/ns_vm could not be read within 100 ms: \w/),
   });
   await clock.pass(100);
   await failed;

@@ -168,7 +168,7 @@ export class DomainWatcher implements AsyncDisposable {
       return this.#status;
     } catch (error) {
       const why = error === outOfPatience ? this.#failure : String(error);
-      const message = `the domain ${this.#options.name} was not looked at in ${timeout} ms: ${why}`;
+      const message = `the state of the domain ${this.#options.name} could not be read within ${timeout} ms: ${why}`;
       throw new DomainManagerError("DOMAIN_LIBVIRT", message, { path: "status", cause: error });
     }
   }

@@ -29,7 +29,7 @@ test.each<[string, GuestEndFacts, GuestEndKind, RegExp]>([
     "Stopped",
     /grace period/,
   ],
-  ["virsh destroy", destroyed, "Killed", /somebody had libvirt destroy/],
+  ["virsh destroy", destroyed, "Killed", /somebody destroyed it through libvirt/],
   ["virsh destroy in a shutdown", { ...destroyed, told: "shutdown" }, "Killed", /somebody/],
   ["kill -9 of QEMU", { ...crashed, signal: "SIGKILL" }, "Killed", /SIGKILL.*memory ran out/],
   ["kill -9 in a shutdown", { ...crashed, signal: "SIGKILL", told: "shutdown" }, "Killed", /KILL/],

@@ -83,7 +83,10 @@ function destroyed(told: GuestEndFacts["told"]): End {
   if (told === "kill" || told === "kill-after-grace") {
     return { kind: "Stopped", message: asked[told] };
   }
-  return { kind: "Killed", message: "somebody had libvirt destroy it; look at who uses libvirt" };
+  return {
+    kind: "Killed",
+    message: "somebody destroyed it through libvirt; find out who uses libvirt here",
+  };
 }
 
 /** A domain that was removed says nothing any more. */

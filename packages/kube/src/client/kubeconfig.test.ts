@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { ManualClock } from "@virtkit/api/clock";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { answer, localServer } from "../testing/local-server.ts";
 import { HttpClient } from "./http-client.ts";
-import { kubeconfigConnection } from "./kubeconfig.ts";
+import { isWithoutKubeconfig, kubeconfigConnection } from "./kubeconfig.ts";
 
 function kubeconfig(user: object, server = "https://127.0.0.1:6443"): KubeConfig {
   const config = new KubeConfig();
@@ -40,6 +40,16 @@ test("takes tokens, certificates and basic authentication from the kubeconfig", 
     kubeconfig({ username: "me", password: "secret" }),
   ).credentials();
   expect(basic.headers).toEqual({ authorization: `Basic ${base64("me:secret")}` });
+});
+
+test("without a kubeconfig, the error says so instead of naming a cluster that client-node invents", () => {
+  vi.stubEnv("KUBECONFIG", "");
+  vi.stubEnv("HOME", path.join(tmpdir(), "nobody-lives-here"));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  expect(() => kubeconfigConnection(config)).toThrow(/^there is no kubeconfig; /);
+  expect(isWithoutKubeconfig(kubeconfig({}, "http://localhost:8080"))).toBe(false);
 });
 
 test("asks an exec plug-in once for many requests, and again after a while", async () => {

@@ -13,6 +13,10 @@ const credentialsLifetime = 10_000;
  */
 export function kubeconfigConnection(config: KubeConfig): Connection {
   const cluster = config.getCurrentCluster();
+  if (isWithoutKubeconfig(config)) {
+    const message = "there is no kubeconfig; name one with $KUBECONFIG, or create ~/.kube/config";
+    throw new KubeError("KUBE_INPUT_INVALID", message, { path: "current-context" });
+  }
   if (!cluster) {
     const message = "current-context: names no cluster of this kubeconfig; choose another context";
     throw new KubeError("KUBE_INPUT_INVALID", message, { path: "current-context" });
@@ -32,6 +36,16 @@ export function kubeconfigConnection(config: KubeConfig): Connection {
       return credentialsOf(options, Boolean(cluster.proxyUrl));
     },
   };
+}
+
+/**
+ * Whether `loadFromDefault` has found neither a kubeconfig nor the files of a Pod. It then invents a cluster on this host's
+ * port 8080.
+ */
+export function isWithoutKubeconfig(config: KubeConfig): boolean {
+  const { name, server } = config.getCurrentCluster() ?? {};
+  const context = config.getCurrentContext();
+  return [context, name, server].join() === "loaded-context,cluster,http://localhost:8080";
 }
 
 /** A client for the current context of a `KubeConfig`. */

@@ -8,7 +8,7 @@ export function requestHead(
   path: string,
   headers: Readonly<Record<string, string>>,
 ): string {
-  if (!token.test(method)) throw new Error(`the method ${JSON.stringify(method)} is not one`);
+  if (!token.test(method)) throw new Error(`${JSON.stringify(method)} is not an HTTP method`);
   if (!visible.test(path)) throw new Error("the path has characters that must be escaped");
   let head = `${method} ${path} HTTP/1.1\r\n`;
   for (const name in headers) {

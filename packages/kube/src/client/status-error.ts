@@ -1,6 +1,6 @@
 import { KubeError, type StatusCause } from "./kube-error.ts";
 
-/** Of a text that is not a Kubernetes `Status`; enough to see whose it is. */
+/** Of a body that is not a Kubernetes `Status`; enough to see whose it is. */
 const excerptLength = 200;
 
 /** A failure as a server answered it: a Kubernetes `Status`, or whatever else came. */

@@ -67,7 +67,7 @@ async function untilReady(holder: ChildProcess): Promise<void> {
   holder.stderr?.on("data", (chunk) => {
     said = (said + String(chunk)).slice(-4000);
   });
-  // Whoever is ready to start programs is told that the first process is gone by its exit.
+  // Whoever is ready to start programs learns from its exit that the first process is gone.
   holder.stdin?.on("error", () => {});
   const isReady = await new Promise<boolean>((resolve) => {
     holder.stdout?.once("data", () => resolve(true));

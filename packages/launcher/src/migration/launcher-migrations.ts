@@ -135,7 +135,10 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         rmSync(record.serve, { force: true });
         await listen(part, record.serve, handler, handover);
       } catch (error) {
-        log.warn({ error: describeError(error) }, "migration: the other side is not answered");
+        log.warn(
+          { error: describeError(error) },
+          "migration: a request of the other side could not be answered",
+        );
       }
     };
     if (record.role === "target") {

@@ -24,10 +24,9 @@ export class MemoryDumps {
   async dump(path: string, signal?: AbortSignal): Promise<void> {
     // A dump to another file begins only if somebody still waits for it then.
     while (this.#last && !this.#last.isOver && this.#last.path !== path) {
-      await unlessAborted(
-        this.#last.outcome.catch(() => {}),
-        signal,
-      );
+      // Its failure is for those who asked for it; here it only has to end.
+      const isOver = this.#last.outcome.catch(() => {});
+      await unlessAborted(isOver, signal);
     }
     signal?.throwIfAborted();
     if (this.#last?.path !== path) this.#last = this.#begin(path);

@@ -161,7 +161,7 @@ function refuseHooks({ hookSidecars }: LauncherOptions): void {
 /** Otherwise every lookup of the own host name would wait ten seconds for a name server. */
 async function checkHostName(log: Log): Promise<void> {
   const name = hostname();
-  // A file that is not there names nobody, which is told below.
+  // A file that is not there names nobody, which is reported below.
   const hosts = await readFile("/etc/hosts", "utf8").catch(() => "");
   const known = hosts
     .split("\n")

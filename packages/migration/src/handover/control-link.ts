@@ -121,7 +121,7 @@ export class ControlLink {
 
   async #serve(id: unknown, method: string, params: unknown): Promise<void> {
     if (this.#served >= mostServed)
-      return this.#fail(new Error("the peer asks too many questions at once"));
+      return this.#fail(new Error("the peer sends too many requests at once"));
     this.#served++;
     let answer: object;
     try {

@@ -69,7 +69,7 @@ export async function readLine(socket: Socket): Promise<string> {
     };
     const end = (): void => {
       settle();
-      reject(peerRefused("greeting", "ended its connection before the first line did"));
+      reject(peerRefused("greeting", "closed its connection before the end of the first line"));
     };
     const take = (chunk: Buffer): void => {
       const length = chunk.indexOf("\n");

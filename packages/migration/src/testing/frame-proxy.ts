@@ -10,7 +10,7 @@ export interface Passing {
   readonly name: string;
 }
 
-/** How messages are told apart. */
+/** How messages are distinguished. */
 interface Framing {
   /** Whole bytes of the message that begins here. */
   size(bytes: Buffer): number;

@@ -71,7 +71,7 @@ function replyType(message: Dhcp6Message): { type: number; rapid: boolean } {
     return { type: rapid ? messageTypes6.reply : messageTypes6.advertise, rapid };
   }
   if (!repliedTypes.has(message.type))
-    throw invalid(`type ${message.type} is not a request of a client`);
+    throw invalid(`type ${message.type} is not a client's request`);
   return { type: messageTypes6.reply, rapid: false };
 }
 

@@ -98,7 +98,7 @@ export class RtNetlink implements Disposable {
   #receive(): NetlinkMessage[] {
     for (;;) {
       const datagram = receiveDatagram(this.#socket, { maxBytes: maxAnswerBytes });
-      if (!datagram) throw malformed("there is none");
+      if (!datagram) throw malformed("it is missing");
       const messages = decodeMessages(datagram.data);
       const ours = messages.filter(({ sequence }) => sequence === this.#sequence);
       if (ours.length > 0) return ours;

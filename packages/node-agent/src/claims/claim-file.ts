@@ -101,7 +101,8 @@ function decodeHandover(text: string): ReadGrant {
   const { vmiUID } = Object(JSON.parse(text)) as { vmiUID?: unknown };
   const grant = decodeGrant(text, typeof vmiUID === "string" ? vmiUID : "");
   if (grant.state === "Invalid") return grant;
-  if (!("target" in grant)) return invalid(`a file cannot be ${grant.state}`);
+  if (!("target" in grant))
+    return invalid(`its state is ${grant.state}, which only an API server stores`);
   const isHere = namedBy(grant).every((holder) => isProcessIdentity(processOf(holder)));
   return isHere ? grant : invalid("it names a holder that is not a process of this host");
 }

@@ -68,7 +68,7 @@ test("dials ports over the kernel's own VSOCK, with and without TLS, and every f
   expect(said["seen"]).toEqual(["URI:spiffe://test.example/vsock/node01 trusted"]);
   expect(said["notTls"]).toMatchObject({
     code: "AGENT_VSOCK",
-    message: expect.stringMatching(/^no TLS with port 1000 of the guest with CID 7: /),
+    message: expect.stringMatching(/^TLS with port 1000 of the guest with CID 7 failed: /),
   });
   expect(said["closedPort"]).toMatchObject({
     message: expect.stringMatching(/^nobody in the guest with CID 1 listens on port 9/),

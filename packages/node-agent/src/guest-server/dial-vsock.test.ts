@@ -114,7 +114,7 @@ test("a guest that does not speak TLS, one that hangs up and one that is silent 
     const refused = expect(opening).rejects.toMatchObject({
       ...{
         code: "AGENT_VSOCK",
-        message: expect.stringMatching(/^no TLS with port 22 of .* CID 7: /),
+        message: expect.stringMatching(/^TLS with port 22 of .* CID 7 failed: /),
       },
     });
     while (dialled.length <= index) await new Promise(setImmediate);

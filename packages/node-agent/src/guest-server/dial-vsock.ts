@@ -59,7 +59,7 @@ export function vsockDialer({
     return await secured(stream, shown, { timeout, signal, clock }).catch((cause) => {
       stream.destroy();
       const why = describeError(cause);
-      throw failed(`no TLS with port ${port} of the guest with CID ${cid}: ${why}`, cause);
+      throw failed(`TLS with port ${port} of the guest with CID ${cid} failed: ${why}`, cause);
     });
   };
 }

@@ -159,7 +159,7 @@ function readBody(body = ""): JsonObject | undefined {
     if (read === null) return {};
     return isObject(read) ? read : undefined;
   } catch {
-    // The caller is told that it is not JSON.
+    // The caller learns that it is not JSON.
     return undefined;
   }
 }

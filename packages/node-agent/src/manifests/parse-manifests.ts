@@ -15,7 +15,7 @@ import {
   type ValueLimits,
 } from "./plain-value.ts";
 
-/** A position in a text; both count from 1. */
+/** A position in text; both count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;

@@ -184,6 +184,6 @@ test("reads files and stdin; an unreadable one is a separate problem", async () 
     [binary, expect.stringContaining("is not UTF-8")],
     [large, expect.stringContaining("more than 1000 bytes")],
     [folder, expect.stringContaining("EISDIR")],
-    [missing, expect.stringContaining("ENOENT")],
+    [missing, `${missing} cannot be read: ENOENT: no such file or directory`],
   ]);
 });

@@ -48,8 +48,16 @@ async function readSource(
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const notText = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
-    return unreadable(source, notText ? "is not UTF-8 text" : `cannot be read: ${message}`);
+    return unreadable(
+      source,
+      notText ? "is not UTF-8 text" : `cannot be read: ${reasonIn(message)}`,
+    );
   }
+}
+
+/** Node's message without the call and the path, which the sentence already names: `ENOENT: no such file or directory`. */
+function reasonIn(message: string): string {
+  return /^E[A-Z]+: [^,]+/.exec(message)?.[0] ?? message;
 }
 
 async function readFile(name: string, maxBytes: number): Promise<Buffer | undefined> {

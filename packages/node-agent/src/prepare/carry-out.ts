@@ -140,7 +140,7 @@ function giveDirectory(
   const status = directory.stat();
   if (status.uid === uid && status.gid === gid) return;
   if (directory.isMountRoot() || directory.list().length > 0) {
-    const message = `${path} in the sandbox is of ${status.uid}:${status.gid} and in use; remove it, or make ${uid}:${gid} its owner`;
+    const message = `${path} in the sandbox belongs to ${status.uid}:${status.gid} and is in use; remove it, or make ${uid}:${gid} its owner`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path });
   }
   directory.chown(uid, gid);

@@ -131,7 +131,7 @@ function readPod(text: string, wanted: string): PreparedPod {
   };
   const valid = rest.version === version && podUid === wanted && isProcessIdentity(process);
   if (!valid || typeof vmiUid !== "string" || typeof network !== "string") {
-    throw new Error("not of this version, or of this Pod");
+    throw new Error("it is from another version, or for another Pod");
   }
   return { podUid, vmiUid, process, network };
 }

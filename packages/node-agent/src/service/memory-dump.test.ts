@@ -139,7 +139,7 @@ test("an agent that is away when a dump ends reports it when it comes back", asy
   expect(launcher.guest.dumps).toHaveLength(1);
 });
 
-test("a dump of a launcher whose connection breaks meanwhile is no failure", async () => {
+test("a dump of a launcher whose connection breaks meanwhile has not failed", async () => {
   const { world, launcher } = await dumpingWorld(slowDump);
   await using _ = world;
   await askForDump(world);

@@ -23,7 +23,7 @@ export async function readVmis(path: string): Promise<readonly VirtualMachineIns
   return parseVmis(await readBounded(path), path);
 }
 
-/** {@link readVmis} of a text. */
+/** {@link readVmis} of a string. */
 export function parseVmis(text: string, path: string): readonly VirtualMachineInstance[] {
   const { documents, problems } = parseManifests(text, path);
   const [problem] = problems;

@@ -54,7 +54,7 @@ export class ChangeLog {
     return low;
   }
 
-  /** Tells of each change to come, in the turn in which it happens. Returns how to stop. */
+  /** Reports each further change as it happens. Returns a function that stops it. */
   follow(tell: (change: Change) => void): () => void {
     this.#followers.add(tell);
     return () => this.#followers.delete(tell);

@@ -12,7 +12,7 @@ function leadsTo(from: VmiPhase, to: VmiPhase): boolean {
   return reached.has(to);
 }
 
-/** Remembers the last phase of each VMI, and tells when one moves back. */
+/** Remembers the last phase of each VMI, and reports one that moves back. */
 export class PhaseWatch {
   readonly #last = new Map<string, VmiPhase>();
 

@@ -2,7 +2,7 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const values = new Map([...alphabet].map((letter, value) => [letter.charCodeAt(0), value]));
 const padding = 0x3d;
 
-/** What a text decodes to, or the first byte at which it stops being base64. */
+/** What a string decodes to, or the first byte at which it stops being base64. */
 export type Base64Result = { readonly bytes: Uint8Array } | { readonly fault: number };
 
 /**

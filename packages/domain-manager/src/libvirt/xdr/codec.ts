@@ -9,5 +9,5 @@ export interface Codec {
   write(to: XdrWriter, value: unknown): void;
 }
 
-/** The protocol's limit for a text, in bytes. */
+/** The protocol's limit for a string, in bytes. */
 export const stringLimit = 4_194_304;

@@ -92,7 +92,7 @@ export class AgentProcess {
       hostCpuModel: () => "Skylake",
       silenceLimit: 60_000,
     });
-    // As in a controller: what it remembers of before its start, too, waits until its watches have told once.
+    // As in a controller: what it remembers from before its start also waits until its watches have reported once.
     const hasSynced = (): boolean => this.#seenAt.size > 1;
     const pass = async () => await this.#guests.reconcile(vmi, life.signal);
     this.#lane = new Lane(clock, pass, hasSynced);

@@ -35,7 +35,7 @@ export interface SmallNode {
   readonly name: NodeName;
   isOn: boolean;
   boot: number;
-  /** The boot that its Node object tells of. */
+  /** The boot that its Node object reports. */
   reportedBoot: number;
   readonly disk: AgentDisk;
   agent: AgentProcess | undefined;

@@ -144,7 +144,7 @@ export const writeChecks: readonly ServerCheck[] = [
         ] as const;
       const stale = client.patch(configMaps, at, { type: "json", operations: operations("0") });
       const { status, reason, causes } = await refusal(stale);
-      // What is wrong with the object itself is told by field.
+      // What is wrong with the object itself is reported by field.
       assert.deepEqual([status, reason, causes], [422, "Invalid", []]);
       const patched = await client.patch(configMaps, at, {
         type: "json",
