@@ -503,6 +503,83 @@ test("if the target is lost between the commit and the switch, the source goes b
   expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
 });
 
+test("a copy that completes between the commit and the switch moves by pre-copy, and does not go back", async () => {
+  const { libvirt, target, parts, decision, store } = world();
+  target.copy = "paused";
+  let complete = (): void => {};
+  const completed = new Promise<void>((resolve) => {
+    complete = resolve;
+  });
+  const long = new FakeLibvirt("running (booted)", {
+    domainMigratePerform: async () => {
+      await completed;
+      return { cookie: new Uint8Array() };
+    },
+    domainMigrateConfirm: (args) => libvirt.call("domainMigrateConfirm", args),
+  });
+  const move = driveMigration(
+    { ...plan, flags: [...plan.flags, "postcopy"] },
+    {
+      ...{ ...parts, long },
+      supervise: async (driven) => {
+        const refused = { code: "MIGRATION_REFUSED", path: "source/switch" };
+        await expect(driven.switchToPostCopy()).rejects.toMatchObject(refused);
+        complete();
+      },
+      at: (seam) => {
+        if (seam === "switch.before") libvirt.state = "paused (migration)";
+      },
+    },
+  );
+  expect(await move.outcome).toMatchObject({ outcome: "moved", by: "preCopy" });
+  expect(decision.decision()?.outcome).toBe("released");
+  expect(store.grant.state).toBe("Released");
+  expect(target.flags).toContain("paused");
+  expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
+});
+
+test("of two requests to switch, one that goes back keeps the other from switching", async () => {
+  const { libvirt, target, parts, decision, store } = world();
+  target.copy = "paused";
+  const long = new FakeLibvirt("running (booted)", {
+    domainMigratePerform: () => new Promise(() => {}),
+  });
+  // The first request loses the target; the second one is told that it is there, but later.
+  const replies: ((state: TargetState) => void)[] = [];
+  let isCommitted = false;
+  Object.assign(target, {
+    state: async () =>
+      isCommitted ? await new Promise((resolve) => replies.push(resolve)) : "paused",
+  });
+  const move = driveMigration(
+    { ...plan, flags: [...plan.flags, "postcopy"] },
+    {
+      ...{ ...parts, long },
+      supervise: async (driven) => {
+        const both = [driven.switchToPostCopy(), driven.switchToPostCopy()];
+        const settled = Promise.allSettled(both);
+        await expect.poll(() => replies.length).toBe(2);
+        replies[0]?.("absent");
+        await expect.poll(() => decision.decision()?.outcome).toBe("returned");
+        replies[1]?.("paused");
+        expect(await settled).toMatchObject([
+          { status: "rejected", reason: { path: "source/switch" } },
+          {
+            status: "rejected",
+            reason: { path: "source/switch", cause: { path: "commit-before-switch" } },
+          },
+        ]);
+      },
+      at: (seam) => {
+        if (seam === "switch.before") isCommitted = true;
+      },
+    },
+  );
+  expect(await move.outcome).toMatchObject({ outcome: "stayed", settled: { source: "runs" } });
+  expect(store.grant.state).toBe("Claimed");
+  expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
+});
+
 test("if confirm finds no job, the source is ended directly", async () => {
   const libvirt: FakeLibvirt = new FakeLibvirt("running (booted)", {
     domainMigrateConfirm: () => {

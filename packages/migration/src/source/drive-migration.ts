@@ -2,7 +2,14 @@ import { type Clock, realClock, sleep, until } from "@virtkit/api/clock";
 import { mayDestroy, maySwitch } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
 import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
-import { type Caller, copyState, describeCopy, isInPostCopy, runs } from "../copy/copy-state.ts";
+import {
+  type Caller,
+  type CopyState,
+  copyState,
+  describeCopy,
+  isInPostCopy,
+  runs,
+} from "../copy/copy-state.ts";
 import type { PrepareRequest } from "../handover/index.ts";
 import { isMigrationError, MigrationError } from "../migration-error.ts";
 import {
@@ -73,6 +80,16 @@ function streamsOf({
   };
 }
 
+/**
+ * Of a paused guest libvirt does not say whether it has switched, and the target would run what its user has
+ * paused.
+ */
+function assertRuns(copy: CopyState): void {
+  if (runs(copy)) return;
+  const message = `the source is ${describeCopy(copy)} and dirties no memory, so post-copy would not help; the guest stays in pre-copy`;
+  throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/switch" });
+}
+
 /** Starts a migration by driving libvirt's five phases. Only its outcome says how it went. */
 export function driveMigration(plan: DrivePlan, parts: DriveParts): SourceMigration {
   return new SourceMigration(plan, parts);
@@ -88,6 +105,8 @@ export class SourceMigration {
   #abortError: MigrationError | undefined;
   /** Whether *perform* was called and libvirt has not answered yet, with or without an error. */
   #isPerforming = false;
+  /** Whether *perform* has succeeded: what the guest becomes is decided by then, with or without a switch. */
+  #hasPerformed = false;
   #hasAskedToSwitch = false;
 
   /** @internal */
@@ -126,34 +145,42 @@ export class SourceMigration {
     const { decision, grant, libvirt, domain } = this.#parts;
     const { migrationUID } = decision;
     await this.#at("commit.before");
-    await this.#assertRuns();
+    assertRuns(await inPhase("source/switch", () => copyState(libvirt, domain)));
     await this.#assertTargetReceives();
     const committed = decision.settle({ outcome: "committed", migrationUID });
     await this.#at("commit.after");
     await inPhase("source/switch", async () => {
       const known = await grant.makeKnown(committed);
-      const refused = maySwitch(decision.read(), known);
-      if (refused) {
+      const assertCommitted = (): void => {
+        const refused = maySwitch(decision.read(), known);
+        if (!refused) return;
         throw new MigrationError("MIGRATION_REFUSED", refused.reason, { path: refused.refused });
-      }
+      };
+      assertCommitted();
       await this.#at("switch.before");
-      const { dom } = await copyState(libvirt, domain);
-      await this.#orGoBack(async () => {
-        await this.#assertRuns();
+      const copy = await copyState(libvirt, domain);
+      await this.#orGoBack(copy, async () => {
+        assertRuns(copy);
         await this.#assertTargetReceives();
       });
+      // Nothing comes between this and the call: while the target was asked, another switch may have gone back.
+      assertCommitted();
       this.#hasAskedToSwitch = true;
-      await libvirt.call("domainMigrateStartPostCopy", { dom });
+      await libvirt.call("domainMigrateStartPostCopy", { dom: copy.dom });
       await this.#at("switch.after");
     });
   }
 
-  /** A committed source can no longer be given up; one that never asked QEMU to switch goes back. */
-  async #orGoBack(check: () => Promise<void>): Promise<void> {
+  /**
+   * A committed source can no longer be given up; one that never asked QEMU to switch goes back. One that the migration has
+   * stopped has sent everything, or soon will: how *perform* and *finish* end decides.
+   */
+  async #orGoBack(found: CopyState, check: () => Promise<void>): Promise<void> {
     try {
       await check();
     } catch (error) {
-      if (!this.#hasAskedToSwitch && isMigrationError(error)) {
+      const completes = this.#hasPerformed || (!runs(found) && found.reason === "migration");
+      if (!this.#hasAskedToSwitch && !completes && isMigrationError(error)) {
         const { decision } = this.#parts;
         const { migrationUID } = decision;
         decision.settle({ outcome: "returned", migrationUID, neverSwitched: true });
@@ -162,18 +189,6 @@ export class SourceMigration {
       }
       throw error;
     }
-  }
-
-  /**
-   * Of a paused guest libvirt does not say whether it has switched, and the target would run what its user has
-   * paused.
-   */
-  async #assertRuns(): Promise<void> {
-    const { libvirt, domain } = this.#parts;
-    const copy = await inPhase("source/switch", () => copyState(libvirt, domain));
-    if (runs(copy)) return;
-    const message = `the source is ${describeCopy(copy)} and dirties no memory, so post-copy would not help; the guest stays in pre-copy`;
-    throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/switch" });
   }
 
   /** If the target is gone or unreachable, a switch would split the guest's memory for nothing. */
@@ -269,6 +284,7 @@ export class SourceMigration {
       const answer = await Promise.race([performing, this.#givenUp(over.signal)]);
       // Nothing is left to watch: a supervisor that sees a guest standing still must not abort it now.
       over.abort();
+      this.#hasPerformed = true;
       this.#time("perform");
       await this.#at("perform.after");
       return answer.cookie;

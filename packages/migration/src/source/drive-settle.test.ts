@@ -31,10 +31,13 @@ async function settle(
     states,
     paused = false,
     source = "paused (postcopyFailed)",
+    later = source,
   }: {
     readonly states: () => TargetState;
     readonly paused?: boolean | undefined;
     readonly source?: string;
+    /** The source's state from *finish* on. */
+    readonly later?: string;
   },
 ): Promise<{ readonly settled: SettledSource; readonly told: readonly string[] }> {
   const libvirt = new FakeLibvirt(source, answers);
@@ -49,6 +52,7 @@ async function settle(
     state: async () => (told.includes("abort") ? "absent" : states()),
     finish: async () => {
       told.push("finish");
+      libvirt.state = later;
       throw new Error("no answer");
     },
     abort: async () => void told.push("abort"),
@@ -67,6 +71,16 @@ test("if the stream broke and the target does not start to run, its copy is ende
   expect(told).toEqual(["finish", "abort"]);
   expect(settled).toMatchObject({ source: "waits", for: "coldStart" });
   expect(settled).toHaveProperty("why", expect.stringContaining("end both launcher Pods"));
+});
+
+test("a stream that breaks while the target is asked to run is seen at once, and not in the next attempt alone", async () => {
+  const source = "paused (postcopy)";
+  const later = "paused (postcopyFailed)";
+  const { settled, told } = await settle(saying("postcopy-paused"), {
+    ...{ states: still, source, later },
+  });
+  expect(told).toEqual(["finish", "abort"]);
+  expect(settled).toMatchObject({ source: "waits", for: "coldStart" });
 });
 
 /** Runs from the fourth question on. */

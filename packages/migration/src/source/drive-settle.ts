@@ -213,7 +213,7 @@ async function settleCommitted(
     return await goOn(parts, returned, tellAborted(parts), options);
   }
   // Memory also flows while nobody calls *finish*: a source can end before its target has begun to run.
-  if (isInPostCopy(copy) || hasLeft(copy)) await startTarget(parts, copy, options);
+  if (isInPostCopy(copy) || hasLeft(copy)) await startTarget(parts, options);
   const known = await grant.read({ signal: options.signal });
   if (isClaimedByAnother(known, grant.holder)) {
     const isLeft = { holder: grant.holder, grant: known, live: true, released: false } as const;
@@ -236,7 +236,6 @@ const endsWithin = 40_000;
  */
 async function startTarget(
   parts: SourceParts,
-  copy: CopyState,
   { clock = realClock, signal }: SettleOptions,
 ): Promise<void> {
   const { target, migration, decision, log = silentLog, patience = defaultPatience } = parts;
@@ -257,7 +256,7 @@ async function startTarget(
   }
   // If its user has paused the guest, the state does not show whether its copy has reached the point where it
   // would run.
-  if (isPaused || !(await isStreamBroken(parts, copy))) return;
+  if (isPaused || !(await isStreamBroken(parts))) return;
   try {
     const interval = Math.ceil(patience / 2);
     const timeout = manyLooks * patience;
@@ -271,10 +270,11 @@ async function startTarget(
 }
 
 /**
- * Whether the stream of post-copy is gone, according to QEMU. libvirt also reports `postcopyFailed` if it has only lost the
- * client that drove the migration while memory still flows.
+ * Whether the stream of post-copy is gone now, according to QEMU: it may have broken while *finish* was awaited. libvirt also
+ * reports `postcopyFailed` if it has only lost the client that drove the migration while memory still flows.
  */
-async function isStreamBroken(parts: SourceParts, { dom, reason }: CopyState): Promise<boolean> {
+async function isStreamBroken(parts: SourceParts): Promise<boolean> {
+  const { dom, reason } = await copyState(parts.libvirt, parts.domain);
   return reason === "postcopyFailed" && (await streamState(parts, dom)) === brokenStream;
 }
 

@@ -212,6 +212,36 @@ test("of a release and an abort, the first one stands, and no phase follows it",
   expect(file.heard()).toBe("aborted");
 });
 
+test("an abort that overtakes prepare leaves no copy, and no definition of one", async () => {
+  const { file, parts } = world();
+  let start = (): void => {};
+  const started = new Promise<void>((resolve) => {
+    start = resolve;
+  });
+  const libvirt: FakeLibvirt = new FakeLibvirt("absent", {
+    domainMigratePrepare: async () => {
+      await started;
+      libvirt.state = "paused (migration)";
+      return { cookie: new Uint8Array() };
+    },
+    domainDestroy: () => {
+      libvirt.state = "absent";
+      return {};
+    },
+  });
+  const receiver = new MigrationReceiver({ ...parts, libvirt });
+  const preparing = receiver.prepare(request);
+  preparing.catch(() => {});
+  await expect.poll(() => libvirt.changes).toEqual(["domainMigratePrepare"]);
+  await receiver.abort(migration);
+  expect(await receiver.outcome).toEqual({ target: "ended" });
+  start();
+  await expect(preparing).rejects.toEqual(refused("first-decision"));
+  expect(file.heard()).toBe("aborted");
+  expect(libvirt.state).toBe("absent");
+  expect(libvirt.changes.slice(-2)).toEqual(["domainDestroy", "domainUndefine"]);
+});
+
 test("a guest that its user paused stays paused, and is claimed all the same", async () => {
   const { libvirt, parts } = world();
   const receiver = new MigrationReceiver(parts);

@@ -92,6 +92,9 @@ export class MigrationReceiver implements TargetEnd {
     // The copy of a recovery was already received, and is kept.
     else await this.#phase("prepare", () => this.#keep(xml));
     await this.#at("prepare.after");
+    // An abort that came meanwhile may have found no copy to end.
+    if (file.heard() === "aborted") await this.#phase("prepare", () => this.#end());
+    this.#assertUndecided();
     return { cookie: answer.cookie };
   }
 
@@ -184,15 +187,20 @@ export class MigrationReceiver implements TargetEnd {
       throw new MigrationError("MIGRATION_REFUSED", message, { path: "destroy-unnamed" });
     }
     file.hear("aborted");
-    // libvirt would wait for a finish that hangs before it cancels; a copy can be ended all the same.
-    if (!this.#finished && !this.#finishing) await this.#cancel();
-    await this.#phase("finish", () => destroyTarget(this.#parts));
+    await this.#phase("finish", () => this.#end());
     this.#settle({ target: "ended" });
   }
 
   async state(migration: MigrationIdentity): Promise<TargetState> {
     this.#assertOwn(migration);
     return targetState(await targetCopy(this.#parts));
+  }
+
+  /** Ends a copy that never runs. */
+  async #end(): Promise<void> {
+    // libvirt would wait for a finish that hangs before it cancels; a copy can be ended all the same.
+    if (!this.#finished && !this.#finishing) await this.#cancel();
+    await destroyTarget(this.#parts);
   }
 
   /** Ends the job of a reception in progress, and its copy with it. */

@@ -1,7 +1,9 @@
 import { isSameHolder } from "@virtkit/api/grant";
 import { describeError } from "@virtkit/api/observe";
 import type { PlannedEvent } from "@virtkit/api/status";
+import type { Encryption } from "@virtkit/migration/policy";
 import { isBlockMigration } from "@virtkit/migration/target/agent";
+import type { Credentials } from "@virtkit/pki";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { GuestClient } from "../service/node-host.ts";
 import { grantOf } from "../service/vmi-grant.ts";
@@ -29,6 +31,8 @@ export interface TargetParts {
 }
 
 const retryInterval = 1_000;
+/** Milliseconds between two attempts to listen again for a guest whose memory is in two places. */
+const splitInterval = 5_000;
 /** Acts of one pass: prepare, then receive. */
 const mostActs = 3;
 
@@ -47,16 +51,8 @@ export async function enterNode(scene: MigrationScene, parts: TargetParts): Prom
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    const isHopeless = isUncertified(error) || lacksPostCopy(error);
-    context.log.warn(
-      { migrationUID: uid, act: duty.act.do, error: describeError(error) },
-      isHopeless ? "a guest cannot arrive" : "a guest cannot arrive yet",
-    );
-    if (!isHopeless) {
-      await writeVmi(scene, undefined, [unprepared(error)]);
-      return { owns: true, next: retryInterval };
-    }
-    side.unfit = whyNot(error);
+    const next = await failed(duty.act, error, scene, side);
+    if (next !== undefined) return { owns: true, next };
     duty = await plan(scene, side);
   }
   if (duty.closeWay) await side.closeWay();
@@ -64,6 +60,29 @@ export async function enterNode(scene: MigrationScene, parts: TargetParts): Prom
   const isWritten = await writeVmi(scene, duty.vmi, duty.events, { isExclusive: duty.closeWay });
   const { requeueSeconds: seconds } = duty;
   return { owns: true, next: isWritten ? seconds && seconds * 1_000 : retryInterval };
+}
+
+/** Notes a failure. Returns the milliseconds until the next attempt; undefined if there will be none. */
+async function failed(
+  act: TargetAct,
+  error: unknown,
+  scene: MigrationScene,
+  side: FollowedSide<WayIn>,
+): Promise<number | undefined> {
+  // A guest whose memory is in two places is not given up.
+  const isSplit = act.do === "reopen";
+  const isHopeless = !isSplit && (isUncertified(error) || lacksPostCopy(error));
+  scene.context.log.warn(
+    { migrationUID: side.migrationUID, act: act.do, error: describeError(error) },
+    isHopeless ? "a guest cannot arrive" : "a guest cannot arrive yet",
+  );
+  if (isHopeless) {
+    side.unfit = whyNot(error);
+    return undefined;
+  }
+  if (isSplit) return splitInterval;
+  await writeVmi(scene, undefined, [unprepared(error)]);
+  return retryInterval;
 }
 
 async function plan(
@@ -105,6 +124,9 @@ async function carryOut(
     case "prepare":
       await prepare(act, scene, side);
       return;
+    case "reopen":
+      await listen(act, scene, side);
+      return;
     case "receive":
       await receive(act, scene, side);
       return;
@@ -123,20 +145,13 @@ async function prepare(
   scene: MigrationScene,
   side: FollowedSide<WayIn>,
 ): Promise<void> {
-  const { vmi, hold, context, service } = scene;
-  const { effects, signal, records, log } = context;
-  const { migrationUID } = side;
+  const { vmi, hold, context } = scene;
+  const { effects, signal, records } = context;
   const { launcher } = hold;
   const client = clientOf(hold.client);
-  const open = launcher?.openWayIn?.bind(launcher);
-  if (!launcher || !open || !movingClient(client)) {
-    const message = `the launcher of Pod ${hold.record.podUid} cannot receive guests`;
-    throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
-  }
-  const own = requireService(service);
-  requirePostCopy(scene, own);
-  side.credentials ??= await certificateFor("target", scene, migrationUID, own);
-  const { credentials } = side;
+  if (!launcher?.openWayIn || !movingClient(client)) throw cannotReceive(hold);
+  requirePostCopy(scene, requireService(scene.service));
+  await certify(scene, side);
   await context.ownNode.confirm(context);
   hold.request = await effects("prepare the sandbox", () =>
     launcher.prepare(vmi, client, { signal }),
@@ -145,10 +160,37 @@ async function prepare(
     await effects("write the record", () => records.write(hold.record));
     hold.isRecorded = true;
   }
-  side.way = await effects("open the way in", () =>
-    open({ migrationUID, credentials, encryption, address: own.address(), log }),
+  await listen({ encryption }, scene, side);
+}
+
+/** The certificate for this side of the migration: asked for once, however often its use is tried. */
+async function certify(scene: MigrationScene, side: FollowedSide<WayIn>): Promise<Credentials> {
+  const own = requireService(scene.service);
+  side.credentials ??= await certificateFor("target", scene, side.migrationUID, own);
+  return side.credentials;
+}
+
+/** Opens the connection into the launcher's sandbox. */
+async function listen(
+  { encryption }: { readonly encryption: Encryption },
+  scene: MigrationScene,
+  side: FollowedSide<WayIn>,
+): Promise<void> {
+  const { hold, context, service } = scene;
+  const { migrationUID } = side;
+  const open = hold.launcher?.openWayIn?.bind(hold.launcher);
+  if (!open) throw cannotReceive(hold);
+  const credentials = await certify(scene, side);
+  const address = requireService(service).address();
+  side.way = await context.effects("open the way in", () =>
+    open({ migrationUID, credentials, encryption, address, log: context.log }),
   );
   side.credentials = undefined;
+}
+
+function cannotReceive({ record }: MigrationScene["hold"]): NodeAgentError {
+  const message = `the launcher of Pod ${record.podUid} cannot receive guests`;
+  return new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
 }
 
 async function receive(

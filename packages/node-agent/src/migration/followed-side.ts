@@ -41,8 +41,10 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   toldWhy: string | undefined;
   /** For a target: why this node can never receive the guest, so that the migration can only fail. */
   unfit: string | undefined;
-  /** For a target that prepares: requested once, however often that is tried. */
+  /** For a connection that is being opened: requested once, however often that is tried. */
   credentials: Credentials | undefined;
+  /** For a source: when its credentials were requested; ms since 1970. */
+  certifiedAt = 0;
   /** Since when its launcher, or its copy, is known to be dead; ms since 1970. */
   deadSince: number | undefined;
   readonly #options: FollowedSideOptions;

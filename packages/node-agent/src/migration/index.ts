@@ -1,4 +1,5 @@
 export { isUnderWay, type LauncherWord, sourceAttempt } from "./launcher-attempt.ts";
+export type { Listener } from "./listener.ts";
 export { migrationAddress, migrationInterface } from "./migration-address.ts";
 export { migrationCertificates } from "./migration-certificates.ts";
 export type { MigrationService, SideOfMigration } from "./migration-service.ts";
@@ -18,7 +19,6 @@ export {
 } from "./plan-source-duty.ts";
 export {
   arrivedVmi,
-  type Listener,
   planTargetDuty,
   type TargetAct,
   type TargetDuty,

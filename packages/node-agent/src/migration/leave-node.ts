@@ -13,7 +13,7 @@ import type { FollowedSide } from "./followed-side.ts";
 import { isUnderWay, type LauncherWord, timeOf } from "./launcher-attempt.ts";
 import type { MigrationPass, MigrationScene } from "./migration-scene.ts";
 import { requireService } from "./migration-service.ts";
-import type { WayOut } from "./migration-way.ts";
+import type { WayOut, WayOutOptions } from "./migration-way.ts";
 import { movingClient } from "./moving-client.ts";
 import { movingUid, planSourceDuty, type SourceAct, type SourceDuty } from "./plan-source-duty.ts";
 import { withTransferNote } from "./transfer-note.ts";
@@ -34,6 +34,10 @@ const beginPatience = 60_000;
 /** Milliseconds for the target's launcher to learn about the handover. */
 const readyPatience = 20_000;
 const retryInterval = 1_000;
+/** Milliseconds between two attempts to open a connection again for a guest whose memory is in two places. */
+const splitInterval = 5_000;
+/** Milliseconds for which attempts share a certificate. */
+const certificateServes = 600_000;
 
 /** One pass of the node agent over a guest that leaves, or may have been asked to. */
 export async function leaveNode(scene: MigrationScene, parts: SourceParts): Promise<MigrationPass> {
@@ -49,6 +53,7 @@ export async function leaveNode(scene: MigrationScene, parts: SourceParts): Prom
     ...{ vmi, grant, holder, node, word, now, config: scene.config() },
     domain: hold.domain,
     hasEnded: hold.hasEnded,
+    wayTo: side.way?.target,
     hopeless: hopelessness(side, now),
   });
   if (duty.closeWay) await side.closeWay();
@@ -57,12 +62,14 @@ export async function leaveNode(scene: MigrationScene, parts: SourceParts): Prom
     if (duty.act.do === "begin") side.trouble = undefined;
   } catch (error) {
     context.signal.throwIfAborted();
-    noteTrouble(side, error, now);
+    // A guest whose memory is in two places is not given up.
+    const isSplit = duty.act.do === "reopen";
+    if (!isSplit) noteTrouble(side, error, now);
     context.log.warn(
       { migrationUID: uid, act: duty.act.do, error: describeError(error) },
       "a guest cannot leave yet",
     );
-    return { owns: duty.owns, next: retryInterval };
+    return { owns: duty.owns, next: isSplit ? splitInterval : retryInterval };
   }
   const pass = await tell(duty, scene, side);
   // In a separate write: if admission of an earlier release rejects a figure, nothing else is blocked.
@@ -144,6 +151,9 @@ async function carryOut(
       await begin(act, scene, side);
       await side.look(movingClient(hold.client));
       return;
+    case "reopen":
+      await openOut(act, scene, side);
+      return;
     case "cancel":
       await cancel(act, scene);
       return;
@@ -169,25 +179,43 @@ function noAnswer({ record }: MigrationScene["hold"]): never {
   throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
 }
 
+/** Opens the connection to the target, in place of an earlier one. */
+async function openOut(
+  to: Pick<WayOutOptions, "migrationUID" | "target" | "encryption">,
+  scene: MigrationScene,
+  side: FollowedSide<WayOut>,
+): Promise<WayOut> {
+  const { hold, context, service } = scene;
+  const open = hold.launcher?.openWayOut?.bind(hold.launcher);
+  if (!open) throw new Refused("the launcher of the guest cannot move it");
+  const now = context.wall().getTime();
+  if (!side.credentials || now - side.certifiedAt > certificateServes) {
+    const own = requireService(service);
+    side.credentials = await certificateFor("source", scene, to.migrationUID, own);
+    side.certifiedAt = now;
+  }
+  const { credentials } = side;
+  await side.closeWay();
+  const way = await context.effects("open the way out", () =>
+    open({ ...to, credentials, log: context.log }),
+  );
+  side.way = way;
+  side.credentials = undefined;
+  return way;
+}
+
 async function begin(
   { migration, order, encryption }: Extract<SourceAct, { do: "begin" }>,
   scene: MigrationScene,
   side: FollowedSide<WayOut>,
 ): Promise<void> {
   const { hold, context } = scene;
-  const { effects, signal, clock, log } = context;
+  const { effects, signal, clock } = context;
   const client = movingClient(hold.client);
-  const open = hold.launcher?.openWayOut?.bind(hold.launcher);
-  if (!client || !open) throw new Refused("the launcher of the guest cannot move it");
+  if (!client) throw new Refused("the launcher of the guest cannot move it");
   const { migrationUID } = migration;
-  const service = requireService(scene.service);
-  const credentials = await certificateFor("source", scene, migrationUID, service);
-  await side.closeWay();
   const { target } = order;
-  const way = await effects("open the way out", () =>
-    open({ migrationUID, credentials, encryption, target, log }),
-  );
-  side.way = way;
+  const way = await openOut({ migrationUID, target, encryption }, scene, side);
   const patience = { clock, interval: 100, timeout: readyPatience, signal };
   const isReady = await until(
     async () => ((await way.isReady(migration, { signal })) ? true : undefined),

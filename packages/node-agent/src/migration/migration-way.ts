@@ -2,7 +2,7 @@ import type { Observers } from "@virtkit/api/observe";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
 import type { Encryption } from "@virtkit/migration/policy";
 import type { Credentials } from "@virtkit/pki";
-import type { Listener } from "./plan-target-duty.ts";
+import type { Listener } from "./listener.ts";
 
 /** What both ends of the connection between two launchers are made with. */
 export interface WayOptions extends Observers {
@@ -48,6 +48,8 @@ export interface WayIn extends MigrationWay {
 
 /** The source's end. */
 export interface WayOut extends MigrationWay {
+  /** Where it leads. */
+  readonly target: Listener;
   /** Whether the target's launcher answers for exactly this handover. Rejects if it belongs to another. */
   isReady(
     migration: MigrationIdentity,

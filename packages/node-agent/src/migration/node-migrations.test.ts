@@ -112,6 +112,52 @@ test("an event reports a broken post-copy and what is needed; once recovered, it
   expect(await warnings()).toHaveLength(told.length);
 });
 
+/** A guest in post-copy, with so little bandwidth that it stays there for a while. */
+async function inPostCopy(): Promise<MovingWorld> {
+  const world = await handedOff();
+  world.wires.bandwidth = 4 * 2 ** 20;
+  await settle(world, 4_000);
+  await inTime(world, world.launchers[0]?.migrations.switchToPostCopy({ migrationUID: "m-1" }));
+  await settle(world, 1_000);
+  expect(await world.grant()).toMatchObject({ state: "Committed" });
+  return world;
+}
+
+test.each([
+  ["the agent of the source", ["a"]],
+  ["the agent of the target", ["b"]],
+  ["both agents", ["a", "b"]],
+] as const)("a post-copy that breaks with %s is recovered once they are back", async (_, nodes) => {
+  await using world = await inPostCopy();
+  const before = world.seen.length;
+  for (const node of nodes) world.stop(node);
+  await settle(world, 10_000);
+  expect(await world.grant()).toMatchObject({ state: "Committed" });
+  expect(world.launchers.map(({ launcher }) => launcher.hasEnded)).toEqual([false, false]);
+  for (const node of nodes) world.start(node);
+  await settle(world, 120_000);
+  expect(await outcome(world)).toBe("b runs, moved");
+  expect(world.launchers[0]?.launcher.hasEnded).toBe(true);
+  // The target's ports are other ones then, and the sandbox of its guest is in use.
+  const [first] = world.seen.slice(before).filter((each) => /^(way (in|out),|target)/.test(each));
+  const isTargets = nodes.some((node) => node === "b");
+  expect(first).toBe(`way ${isTargets ? "in" : "out"}, encryption: qemu`);
+});
+
+test("a source whose node gets no certificate any more keeps a guest in post-copy, and reconnects later", async () => {
+  await using world = await inPostCopy();
+  world.stop("a");
+  world.refused.add("a");
+  world.start("a");
+  await settle(world, 120_000);
+  expect(await world.grant()).toMatchObject({ state: "Committed" });
+  expect(await world.migrationState()).not.toHaveProperty("failed", true);
+  expect(world.launchers.map(({ launcher }) => launcher.hasEnded)).toEqual([false, false]);
+  world.refused.clear();
+  await settle(world, 120_000);
+  expect(await outcome(world)).toBe("b runs, moved");
+});
+
 test("an aborted migration leaves the guest where it was, and the waiting launcher is gone", async () => {
   await using world = await handedOff();
   await settle(world, 2_000);

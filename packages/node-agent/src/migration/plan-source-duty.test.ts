@@ -40,10 +40,36 @@ test.each<[string, Partial<SourceView>]>([
   ["the target is not known to listen", { vmi: movingVmi() }],
   ["the launcher does not answer", { word: undefined }],
   ["the migration is in progress", { word: report() }],
-  ["the guest is committed to post-copy", { grant: { ...handingOver, state: "Committed" } }],
+  [
+    "the guest is committed to post-copy",
+    { grant: { ...handingOver, state: "Committed" }, word: "unbegun" },
+  ],
   ["another incarnation holds the guest", { holder: to }],
 ])("the launcher is asked for nothing if %s", (_, change) => {
   expect(act(change)).toEqual({ do: "nothing" });
+});
+
+const committed = { ...handingOver, state: "Committed" } as const;
+const place = { address: "192.0.2.2", ports: listening.targetDirectMigrationNodePorts };
+
+test("after the switch to post-copy, a connection that is gone, or leads where nobody listens any more, is opened again", () => {
+  const split = { grant: committed, word: report({ decision: "committed" }) };
+  const again = { do: "reopen", migrationUID: "m-1", target: place, encryption: "qemu" };
+  expect(act(split)).toEqual(again);
+  expect(act({ ...split, wayTo: { ...place, network: "Pod" } })).toEqual({ do: "nothing" });
+  expect(act({ ...split, wayTo: { ...place, ports: { "4003": 0, "4004": 49152 } } })).toEqual(
+    again,
+  );
+  expect(act({ ...split, wayTo: { ...place, address: "192.0.2.3" } })).toEqual(again);
+});
+
+test.each<[string, Partial<SourceView>]>([
+  ["the target is not known to listen", { vmi: movingVmi() }],
+  ["the VMI names another migration", { vmi: movingVmi({ ...listening, migrationUid: "m-2" }) }],
+  ["the launcher does not answer", { word: undefined }],
+  ["the launcher's part is over", { word: report({ settled: "ended" }) }],
+])("no connection is opened after the switch if %s", (_, change) => {
+  expect(act({ grant: committed, word: report(), ...change })).toEqual({ do: "nothing" });
 });
 
 test.each<[string, SourceView["vmi"]]>([

@@ -16,6 +16,7 @@ import {
   type SourceStep,
 } from "@virtkit/migration/source/agent";
 import { isUnderWay, type LauncherWord, sourceAttempt, timeOf } from "./launcher-attempt.ts";
+import { isSameListener, type Listener, listenerOf } from "./listener.ts";
 import { transferNote } from "./transfer-note.ts";
 
 /** What the duty of a source is based on. */
@@ -31,6 +32,8 @@ export interface SourceView {
   readonly word: LauncherWord | undefined;
   /** Whether its launcher is proven to have ended. */
   readonly hasEnded: boolean;
+  /** Where the open connection to the target leads; undefined if none is open. */
+  readonly wayTo?: Listener | undefined;
   /** Why the migration could not begin for so long that it is given up. */
   readonly hopeless?: string | undefined;
   readonly config: ClusterConfig;
@@ -47,6 +50,13 @@ export type SourceAct =
       readonly migration: MigrationIdentity;
       readonly order: Extract<SourceStep, { step: "migrate" }>;
       /** Who encrypts the data. */
+      readonly encryption: Encryption;
+    }
+  /** Opens the connection to the target once more: the launcher recovers its post-copy over it. */
+  | {
+      readonly do: "reopen";
+      readonly migrationUID: string;
+      readonly target: Listener;
       readonly encryption: Encryption;
     }
   /** Makes the launcher decide that the guest stays; rejected if it is too late, and then the guest moves. */
@@ -160,8 +170,22 @@ const again = { requeueSeconds: 5 } as const;
 function actFor(view: SourceView, handover: Handover, { step }: SourcePass): SourceAct {
   const { word, domain } = view;
   if (handover.state === "Released") return isOff(domain) ? { do: "leave" } : nothing;
-  if (word === undefined || handover.state === "Committed") return nothing;
+  if (word === undefined) return nothing;
+  if (handover.state === "Committed") return reopening(view, handover);
   return word === "unbegun" ? beginning(view, handover, step) : ending(view, handover, word);
+}
+
+/**
+ * After the switch to post-copy, a connection that ended with this agent or with the target's is opened again: without it,
+ * the guest's memory stays in two places.
+ */
+function reopening(
+  { vmi, word, wayTo, config }: SourceView,
+  { migrationUID }: Handover,
+): SourceAct {
+  const target = listenerOf(vmi.status?.migrationState, migrationUID);
+  if (!isUnderWay(word) || !target || isSameListener(wayTo, target)) return nothing;
+  return { do: "reopen", migrationUID, target, encryption: encryptionOf(vmi, config) };
 }
 
 /** For a migration that the launcher knows nothing about. */

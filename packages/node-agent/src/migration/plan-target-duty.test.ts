@@ -76,6 +76,33 @@ test("a target whose agent was restarted publishes its new ports, until the sour
   expect(late.vmi?.status?.migrationState?.targetDirectMigrationNodePorts).not.toEqual(ports);
 });
 
+test("after the switch to post-copy, a target whose agent was restarted listens again, and publishes where", () => {
+  const vmi = movingVmi({ ...listening, startTimestamp: "2026-01-01T00:00:00Z" });
+  const split = {
+    ...{ vmi, grant: { ...handingOver, state: "Committed" } as const },
+    word: report({ role: "target" }),
+  };
+  expect(duty(split)).toMatchObject({ act: { do: "reopen", encryption: "qemu" }, closeWay: false });
+  // No certificate, and a VMI that is deleted meanwhile, change nothing: the guest's memory is in two places.
+  const deleted = {
+    ...vmi,
+    metadata: { ...vmi.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  };
+  for (const change of [{ unfit: "no certificate" }, { vmi: deleted }]) {
+    expect(duty({ ...split, ...change }).act).toEqual({ do: "reopen", encryption: "qemu" });
+  }
+  const same = duty({ ...split, listener });
+  expect(same.act).toEqual({ do: "nothing" });
+  expect(same.vmi).toBeUndefined();
+  const moved = { address: "192.0.2.9", ports: { "4011": 0, "4012": 49152 } };
+  expect(duty({ ...split, listener: moved }).vmi?.status?.migrationState).toMatchObject({
+    ...{ targetNodeAddress: moved.address, targetDirectMigrationNodePorts: moved.ports },
+    startTimestamp: "2026-01-01T00:00:00Z",
+  });
+  const other = movingVmi({ ...listening, migrationUid: "m-2" });
+  expect(duty({ ...split, vmi: other, listener: moved }).vmi).toBeUndefined();
+});
+
 test("one write makes an arrived guest this node's: claim, name, label and end", () => {
   const { vmi, events } = arrivedVmi(movingVmi(listening), targetView({ word: report() }));
   expect(vmi.status).toMatchObject({

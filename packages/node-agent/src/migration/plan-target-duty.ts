@@ -8,7 +8,7 @@ import {
   targetHolderAnnotation,
   writeTargetHolder,
 } from "@virtkit/api/grant";
-import type { MigrationNetworkType, VirtualMachineInstance } from "@virtkit/api/schema";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry } from "@virtkit/api/shape";
 import { failedMigrationEvent, type PlannedEvent } from "@virtkit/api/status";
 import type { DomainStatus } from "@virtkit/domain-manager";
@@ -22,14 +22,7 @@ import {
   targetStatus,
 } from "@virtkit/migration/target/agent";
 import { first, isUnderWay, type LauncherWord, timeOf } from "./launcher-attempt.ts";
-
-/** Where a target listens, and which of its QEMU's ports is behind which port of the node. */
-export interface Listener {
-  readonly address: string;
-  readonly ports: Readonly<Record<string, number>>;
-  /** Undefined if nobody knows. */
-  readonly network?: MigrationNetworkType;
-}
+import { isSameListener, type Listener, listenerOf, withListener } from "./listener.ts";
 
 /** What the duty of a target is based on. */
 export interface TargetView {
@@ -60,6 +53,8 @@ export type TargetAct =
   | { readonly do: "nothing" }
   /** Prepares the sandbox as for its own guest, and opens the connection. */
   | { readonly do: "prepare"; readonly encryption: Encryption }
+  /** Opens the connection once more, for a guest whose post-copy must be recovered over it. */
+  | { readonly do: "reopen"; readonly encryption: Encryption }
   /** Makes the launcher wait for the guest that the grant hands over to it. */
   | {
       readonly do: "receive";
@@ -103,6 +98,7 @@ export function planTargetDuty(view: TargetView): TargetDuty {
   if (handover && dead !== undefined) {
     return view.deadFor < sourcePatience ? { ...idle, ...again } : failure(view, dead);
   }
+  if (handover?.state === "Committed" && isUnderWay(word)) return splitGuest(view, handover);
   const facts = { ...view, domain: domainOf(view), names: config.names };
   const { step } = planTargetStep(vmi, { ...facts, isListening: view.listener !== undefined });
   switch (step.step) {
@@ -125,6 +121,21 @@ export function planTargetDuty(view: TargetView): TargetDuty {
     return { ...idle, ...published, act: { do: "receive", migration, encryption }, ...again };
   }
   return { ...idle, ...published, ...again };
+}
+
+/**
+ * After the switch to post-copy, a target whose agent was restarted listens again, on other ports. Its source learns them from
+ * the VMI: without a connection, the guest's memory stays in two places.
+ */
+function splitGuest({ vmi, listener, config }: TargetView, { migrationUID }: Handover): TargetDuty {
+  if (!listener) {
+    return { ...idle, act: { do: "reopen", encryption: encryptionOf(vmi, config) }, ...again };
+  }
+  const state = vmi.status?.migrationState;
+  const isToldSo = isSameListener(listenerOf(state, migrationUID), listener);
+  if (state?.migrationUid !== migrationUID || isToldSo) return { ...idle, ...again };
+  const migrationState = withListener(state, listener);
+  return { ...idle, vmi: { ...vmi, status: { ...vmi.status, migrationState } }, ...again };
 }
 
 const idle = { act: { do: "nothing" }, events: [], closeWay: false } as const;

@@ -1,7 +1,6 @@
 import { Socket } from "node:net";
 import type { Names } from "@virtkit/api/names";
 import { describeError } from "@virtkit/api/observe";
-import { realRandom } from "@virtkit/api/random";
 import { hasErrno } from "@virtkit/host-primitives";
 import { makeDirectory, removeFile, type SafePath } from "@virtkit/host-primitives/safe-path";
 import { connectUnix, listenUnix } from "@virtkit/host-primitives/sockets";
@@ -94,8 +93,8 @@ export async function openWayOut(
   const [controlPort, dataPort] = [port(portsBehind.control), port(portsBehind.data)];
   using certified = certify(place, names, "source", options);
   using folder = proxyFolder(place, names);
-  // A restarted agent finds the files of the previous one.
-  const key = `${migrationUID.slice(0, 8)}-${realRandom.uuid().slice(0, 4)}`;
+  // The launcher knows these names for as long as the migration lasts, also if this agent is restarted meanwhile.
+  const key = migrationUID.slice(0, 8);
   const made: SourceChannel[] = [];
   const remove = (): void =>
     removeSockets(
@@ -105,6 +104,8 @@ export async function openWayOut(
     );
   try {
     for (const name of channelNames) {
+      // Of an earlier agent. Nobody listens on it any more.
+      removeSocket(folder, `${key}-${name}`);
       // Only root can write to the folder: no launcher can put a link in place of a socket before its mode is set.
       const listener = listenUnix(`${folder.procPath}/${key}-${name}`, {
         mode: 0o666,
@@ -121,6 +122,7 @@ export async function openWayOut(
     const seen = (name: ChannelName): string =>
       `${names.directories.migrationProxy}/${key}-${name}`;
     return {
+      target,
       sockets: {
         ...{ peer: seen("handover"), memory: seen("memory"), disks: seen("disks") },
         serve: launcherSocket(names, migrationUID, "s"),
@@ -228,6 +230,14 @@ function proxyFolder({ root, podUid }: Place, { directories }: Names): SafePath 
   folder.close();
   const message = `${directories.migrationProxy} of Pod ${podUid} is writable by its launcher; nothing is opened there: delete the Pod`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: directories.migrationProxy });
+}
+
+function removeSocket(folder: SafePath, file: string): void {
+  try {
+    removeFile(folder, file);
+  } catch (error) {
+    if (!hasErrno(error, "ENOENT")) throw error;
+  }
 }
 
 function removeSockets(place: Place, names: Names, files: readonly string[]): void {

@@ -357,7 +357,7 @@ export class MovingWorld implements AsyncDisposable {
         const port = this.#ports++;
         this.#ways.set("out", { node, port });
         return {
-          sockets,
+          ...{ sockets, target },
           isReady: async () => this.wires.stream(migrationUID) !== undefined,
           [Symbol.asyncDispose]: async () => {
             this.seen.push("way out closed");

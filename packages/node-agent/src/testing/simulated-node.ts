@@ -129,7 +129,7 @@ function found(launcher: Launcher, cluster: TestCluster, life: AbortSignal): Fou
       const to = cluster.nodes.find(({ name }) => addressOf(name) === target.address)?.name ?? "";
       const isReady: WayOut["isReady"] = async ({ migrationUID }) =>
         !cluster.network.isCut([node], [to]) && cluster.wires().stream(migrationUID) !== undefined;
-      return { sockets, isReady, [Symbol.asyncDispose]: nothing };
+      return { sockets, target, isReady, [Symbol.asyncDispose]: nothing };
     },
     [Symbol.dispose]: () => {},
   };

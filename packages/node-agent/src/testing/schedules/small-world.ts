@@ -323,7 +323,7 @@ export class SmallWorld {
         const way = this.#open("out", launcher.node, life);
         const isReady = async (): Promise<boolean> =>
           !this.isPeerCut && this.wires.stream(migrationUID) !== undefined;
-        return { sockets, isReady, ...this.#closing(way) };
+        return { sockets, target, isReady, ...this.#closing(way) };
       },
       [Symbol.dispose]: () => {},
     };
