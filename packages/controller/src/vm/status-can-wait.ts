@@ -58,8 +58,8 @@ function deferrable(
     const isQuick = isWithin(pass, at(vm, "metadata", "deletionTimestamp"));
     return isTold || isQuick ? everything : { fields: [], conditions: [memory] };
   }
-  // The VMI appears in a moment, and shows that it exists.
-  if (isStarting) return { fields: ["printableStatus"], conditions: [memory, "Ready"] };
+  // The VMI appears in a moment, and shows that it exists. If it follows another one, that one is gone only now.
+  if (isStarting) return { fields: ["created", "printableStatus"], conditions: [memory, "Ready"] };
   if (!vmi || isFinal(vmi) || isDeleting(vmi)) return { fields: [], conditions: [memory] };
   const isReady = hasCondition(conditionsOf(vmi), "Ready", "True");
   // A guest that has just started is ready in a moment, unless it has a probe.

@@ -98,6 +98,32 @@ test("the life of a VM costs 6 writes and 2 events beyond those of its VMI, none
   }
 });
 
+test("a guest that shuts itself down is started again with 9 calls, none of them in vain", async () => {
+  const { cluster, user } = await start();
+  await user.create("Always");
+  await cluster.clock.pass(60_000);
+  const before = await user.vmi();
+  const started = calls(cluster, "vm").length;
+  cluster.guest("default/vm").happen({ kind: "power-off" });
+  await cluster.clock.pass(60_000);
+  expect((await user.vm())?.status).toMatchObject({ printableStatus: "Running", ready: true });
+  expect((await user.vmi())?.metadata?.uid).not.toBe(before?.metadata?.uid);
+  expect(calls(cluster, "vm").slice(started)).toEqual([
+    "delete virtualmachineinstances",
+    // It has ended, which is proven: the VM forgets it, and lets it go.
+    "patch virtualmachines/status",
+    "patch virtualmachineinstances",
+    "create events",
+    // It is not ready any more.
+    "patch virtualmachines/status",
+    "create virtualmachineinstances",
+    "patch events",
+    // As after the first start.
+    "patch virtualmachines/status",
+    "patch virtualmachines/status",
+  ]);
+});
+
 test("an unchanged VM costs nothing, even when its controller restarts", async () => {
   const { cluster, user } = await start();
   await user.create("Always");
