@@ -174,3 +174,35 @@ test("a VM that is deleted in the foreground goes once its guest and everything 
     expect(await user.all(resource)).toEqual([]);
   }
 });
+
+test("a VM that is deleted without its guest leaves it running, for the next VM of its name or until somebody deletes the VMI", async () => {
+  const { cluster, user } = await start();
+  const orphan = async (): Promise<void> => {
+    const name = { namespace: "default", name: "vm" };
+    await user.client.delete(resources.vms, name, { propagationPolicy: "Orphan" });
+    await cluster.clock.pass(60_000);
+    expect([await user.vm(), cluster.launchers().length]).toEqual([undefined, 1]);
+  };
+  await user.create("Always");
+  await cluster.clock.pass(60_000);
+  const before = await user.vmi();
+  await orphan();
+  expect((await user.vmi())?.metadata?.ownerReferences ?? []).toEqual([]);
+
+  await user.create("Always");
+  await cluster.clock.pass(60_000);
+  const { metadata, status } = (await user.vm()) ?? {};
+  expect(status).toMatchObject({ printableStatus: "Running", ready: true });
+  expect((await user.vmi())?.metadata).toMatchObject({
+    uid: before?.metadata?.uid,
+    ownerReferences: [{ uid: metadata?.uid, controller: true }],
+  });
+  // It is remembered as one that this VM has started.
+  expect(JSON.stringify(status?.conditions)).toContain(before?.metadata?.uid);
+
+  await orphan();
+  await user.remove(resources.vmis);
+  await cluster.clock.pass(60_000);
+  expect([await user.vmi(), await user.all(resources.pods)]).toEqual([undefined, []]);
+  expect(cluster.launchers()).toEqual([]);
+});
