@@ -92,7 +92,7 @@ test("a NIC that can be plugged live is not a change, even with a staged rollout
   expect(required(nic, { config: staged })).toBe(false);
 });
 
-test("the condition appears, stays unchanged, and disappears", () => {
+test("the condition appears, keeps its time while its message follows the change, and disappears", () => {
   const view = (spec: Spec, conditions: object[] = []) => ({
     vm: { spec: specOf(spec), status: { conditions: conditions as never } },
     vmi,
@@ -103,8 +103,12 @@ test("the condition appears, stays unchanged, and disappears", () => {
   expect(restartRequiredConditions(view(changed), "t")).toMatchObject([
     { type: "RestartRequired", status: "True", lastTransitionTime: "t" },
   ]);
-  const old = [{ type: "RestartRequired", status: "True", message: "old" }];
-  expect(restartRequiredConditions(view(changed, old), "t")).toEqual(old);
+  const time = { lastTransitionTime: "before" };
+  const old = [{ type: "RestartRequired", status: "True", message: "old", ...time }];
+  const told = restartRequiredConditions(view(changed, old), "t");
+  const message = expect.stringContaining("spec.template.spec.hostname");
+  expect(told).toEqual([{ type: "RestartRequired", status: "True", message, ...time }]);
+  expect(restartRequiredConditions(view(changed, [...told]), "t")).toEqual(told);
   expect(restartRequiredConditions(view(base, old), "t")).toEqual([]);
   expect(restartRequiredConditions({ ...view(base, old), startedWith: undefined }, "t")).toEqual(
     old,

@@ -12,7 +12,7 @@ import type {
 import { VirtualMachineInstanceSpecSchema } from "../schema/instance/virtual-machine-instance.ts";
 import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
 import { changedFields } from "./changed-fields.ts";
-import { conditionsOf, removeCondition, setCondition } from "./conditions.ts";
+import { conditionsOf, findCondition, removeCondition, setCondition } from "./conditions.ts";
 
 type Spec = VirtualMachineInstanceSpec;
 
@@ -78,12 +78,23 @@ export function restartRequiredConditions(
   const fields = restartRequiredFields(view);
   if (fields.length === 0) return removeCondition(conditions, "RestartRequired");
   const shown = fields.slice(0, 5).join(", ");
-  return setCondition(conditions, {
-    type: "RestartRequired",
-    status: "True",
-    message: `a running guest cannot apply the change of ${shown}; restart the VM`,
-    lastTransitionTime: now,
-  });
+  const message = `a running guest cannot apply the change of ${shown}; restart the VM`;
+  return withRestartRequired(conditions, message, now);
+}
+
+/**
+ * The conditions with `RestartRequired` and this message. If it was due before for another reason, the message changes and
+ * the time stays.
+ */
+export function withRestartRequired(
+  conditions: readonly VirtualMachineCondition[],
+  message: string,
+  now: string,
+): readonly VirtualMachineCondition[] {
+  const type = "RestartRequired";
+  const next = setCondition(conditions, { type, status: "True", message, lastTransitionTime: now });
+  if (findCondition(next, type)?.message === message) return next;
+  return next.map((each) => (each.type === type ? { ...each, message } : each));
 }
 
 const disksPath = ["domain", "devices", "disks"] as const;

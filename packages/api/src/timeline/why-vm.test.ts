@@ -72,7 +72,8 @@ test("names a disk that is being filled with its progress, and a failed one with
 });
 
 test("names the fields that wait for a restart", () => {
-  const conditions = [{ type: "RestartRequired", status: "True" }];
+  const message = "a running guest cannot apply it";
+  const conditions = [{ type: "RestartRequired", status: "True", message }];
   const vm = vmOf("Always", { conditions }, { terminationGracePeriodSeconds: 5 });
   const revisions = [
     { metadata: { name: "revision-start-vm-u-1" }, data: { spec: vmOf("Always").spec } },
@@ -81,7 +82,31 @@ test("names the fields that wait for a restart", () => {
     state: "started",
     reason: "its VMI exists",
     restart: ["spec.template.spec.terminationGracePeriodSeconds"],
+    restartReason: message,
   });
+});
+
+test("says why a restart is due if no field shows it: the guest did not get what can change live", () => {
+  const message = "sockets is 1, fewer\u001b than before";
+  const conditions = [{ type: "RestartRequired", status: "True", message }];
+  const cpu = (sockets: number): object => ({ domain: { cpu: { sockets }, devices: {} } });
+  const spec = vmOf("Always", {}, cpu(2)).spec;
+  const revisions = [{ metadata: { name: "revision-start-vm-u-1" }, data: { spec } }];
+  const vm = vmOf("Always", { conditions }, cpu(1));
+  expect(whyVm({ vm, vmi: running, revisions, now })).toMatchObject({
+    restart: [],
+    restartReason: "sockets is 1, fewer than before",
+  });
+  expect(whyVm({ vm: vmOf("Always"), vmi: running, revisions, now })).not.toHaveProperty(
+    "restartReason",
+  );
+});
+
+test("a guest is not reported as failed because a change of it failed", () => {
+  const condition = { type: "Failure", status: "True", reason: "HotPlugCPUError", message: "busy" };
+  const story = whyVm({ vm: vmOf("Always", { conditions: [condition] }), vmi: running, now });
+  expect(story.state).toBe("started");
+  expect(story.reason).toContain("HotPlugCPUError: busy");
 });
 
 test("reports a failure in the words of its condition, without control characters", () => {

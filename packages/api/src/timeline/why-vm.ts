@@ -1,7 +1,7 @@
 import { clusterConfig } from "../config/index.ts";
 import type { VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
 import { at, isObject, isSet, number, objects, text } from "../shape.ts";
-import { conditionsOf, findCondition } from "../status/conditions.ts";
+import { type Condition, conditionsOf, findCondition } from "../status/conditions.ts";
 import { isFinal } from "../status/phases.ts";
 import { restartRequiredFields } from "../status/restart-required.ts";
 import { runStrategyOf } from "../status/run-strategy.ts";
@@ -36,6 +36,11 @@ export interface VmStory {
   readonly reason: string;
   /** Fields whose change waits for a restart; empty if there are none, or if they are unknown. */
   readonly restart: readonly string[];
+  /**
+   * Why a restart is due, in the controller's words. It may be due without a field in `restart`: because of another
+   * instance type, or because a change of CPUs, memory or volumes did not reach the guest.
+   */
+  readonly restartReason?: string;
 }
 
 /**
@@ -50,7 +55,11 @@ export interface VmStory {
  */
 export function whyVm(input: VmStoryInput): VmStory {
   const [state, reason] = judge(input);
-  return { state, reason: reason.replace(/\p{Cc}+/gu, " "), restart: waitingFields(input) };
+  const story = { state, reason: reason.replace(/\p{Cc}+/gu, " ") };
+  const condition = findCondition(conditionsOf(input.vm), "RestartRequired");
+  if (condition?.status !== "True") return { ...story, restart: [] };
+  const said = quote(text(condition.message));
+  return { ...story, restart: waitingFields(input), ...(said && { restartReason: said }) };
 }
 
 type Judgement = readonly [VmStory["state"], string];
@@ -58,13 +67,18 @@ type Judgement = readonly [VmStory["state"], string];
 function judge(input: VmStoryInput): Judgement {
   const { vm, vmi } = input;
   if (isSet(at(vm, "metadata", "deletionTimestamp"))) return ["deleting", deletion(input)];
-  const failure = findCondition(conditionsOf(vm), "Failure");
-  if (failure?.status === "True") {
-    const said = quote(text(failure.message));
-    return ["failed", `${text(failure.reason) || "Failure"}: ${said || "no reason was given"}`];
+  const condition = findCondition(conditionsOf(vm), "Failure");
+  const failure = condition?.status === "True" ? failureText(condition) : undefined;
+  if (vmi && !isFinal(vmi)) {
+    const but = failure && `, but what is wanted of it cannot be done: ${failure}`;
+    return ["started", `its VMI exists${but ?? ""}`];
   }
-  if (vmi && !isFinal(vmi)) return ["started", "its VMI exists"];
+  if (failure !== undefined) return ["failed", failure];
   return held(input) ?? unfilled(input) ?? backingOff(input) ?? unwanted(input) ?? pending;
+}
+
+function failureText({ reason, message }: Condition): string {
+  return `${text(reason) || "Failure"}: ${quote(text(message)) || "no reason was given"}`;
 }
 
 const pending: Judgement = [
@@ -176,7 +190,6 @@ function unwanted({ vm, vmi }: VmStoryInput): Judgement | undefined {
 }
 
 function waitingFields({ vm, vmi, revisions }: VmStoryInput): readonly string[] {
-  if (findCondition(conditionsOf(vm), "RestartRequired")?.status !== "True") return [];
   const name = text(at(vmi, "status", "virtualMachineRevisionName"));
   const revision = objects(revisions).find((item) => at(item, "metadata", "name") === name);
   const startedWith = at(revision, "data", "spec");

@@ -155,6 +155,12 @@ data: { spec: { runStrategy: Halted, template: { spec: { domain: { devices: {} }
   expect(both.out).toContain("prod/web: waits for");
   const json = await runVirtkit(["why", "-f", "-", "-o", "json"], vm);
   expect(JSON.parse(json.out)).toMatchObject({ kind: "VirtualMachine", state: "stopped" });
+  const restartReason = "sockets is 9, but the running guest supports at most 4";
+  const explained = vm.replace('status: "True" }', `status: "True", message: "${restartReason}" }`);
+  const said = await runVirtkit(["why", "-f", "-"], explained);
+  expect(said.out).toContain(`\n  waiting for a restart: ${restartReason}\n`);
+  const told = await runVirtkit(["why", "-f", "-", "-o", "json"], explained);
+  expect(JSON.parse(told.out)).toMatchObject({ restart: [], restartReason });
 });
 
 const holder = (node: string) => ({

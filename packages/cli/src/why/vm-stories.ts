@@ -24,13 +24,14 @@ export function vmStoriesIn(values: readonly unknown[], now: number): readonly T
 }
 
 /** A story for people, in a line or two. */
-export function vmStoryText({ vm, state, reason, restart }: ToldVm): string {
-  const changes = restart.length > 0 ? `\n  waiting for a restart: ${restart.join(", ")}` : "";
+export function vmStoryText({ vm, state, reason, restart, restartReason }: ToldVm): string {
+  const waiting = restart.join(", ") || restartReason;
+  const changes = waiting === undefined ? "" : `\n  waiting for a restart: ${waiting}`;
   return `VM ${placeOf(vm).replace(/\p{Cc}+/gu, " ")}: ${state}: ${reason}${changes}\n`;
 }
 
 /** A story for programs. */
-export function vmStoryObject({ vm, state, reason, restart }: ToldVm): unknown {
+export function vmStoryObject({ vm, state, reason, restart, restartReason }: ToldVm): unknown {
   return {
     kind: "VirtualMachine",
     namespace: vm.metadata?.namespace,
@@ -38,6 +39,7 @@ export function vmStoryObject({ vm, state, reason, restart }: ToldVm): unknown {
     state,
     reason,
     restart,
+    ...(restartReason === undefined ? {} : { restartReason }),
   };
 }
 

@@ -21,17 +21,21 @@ const hopeless = new Set([
   "ImagePullBackOff",
 ]);
 
-/** Deletes own VMs that repeatedly fail to start, so that the pool creates new ones. A paused pool would create none. */
+/**
+ * Deletes own VMs that repeatedly fail to start, so that the pool creates new ones. A pool that is paused or being deleted
+ * would create none.
+ */
 export function autoheal(pass: PoolPass): PlanError | undefined {
   const { autohealing, paused } = pass.pool.spec ?? {};
-  if (!isSet(autohealing) || paused === true) return undefined;
+  if (!isSet(autohealing) || paused === true || isDeleting(pass.pool)) return undefined;
   const failing = pass.view.vms.filter(
     (vm) => isControlledBy(vm, uidOf(pass.pool)) && !isDeleting(vm) && isFailing(pass, vm),
   );
   return removeVms(pass, failing);
 }
 
-function isFailing({ pool, now }: PoolPass, vm: VirtualMachine): boolean {
+/** Whether a VM has failed often or for long enough. If it only has to fail for longer, nothing but time would show that. */
+function isFailing({ pool, now, draft }: PoolPass, vm: VirtualMachine): boolean {
   const { startUpFailureThreshold, minFailingToStartDuration } = pool.spec.autohealing ?? {};
   const failures = number(at(vm, "status", "startFailure", "consecutiveFailCount"));
   if (failures > 0 && failures >= number(startUpFailureThreshold, defaultThreshold)) return true;
@@ -41,5 +45,7 @@ function isFailing({ pool, now }: PoolPass, vm: VirtualMachine): boolean {
   // Without a time it is unknown for how long the VM has failed, so it is not deleted.
   const since = Date.parse(text(ready.lastProbeTime) || text(ready.lastTransitionTime));
   const least = goDurationMilliseconds(text(minFailingToStartDuration)) ?? defaultDuration;
-  return now - since >= least;
+  const left = since + least - now;
+  if (left > 0) draft.requeueAfter(Math.ceil(left / 1000));
+  return left <= 0;
 }

@@ -142,6 +142,37 @@ test("a paused pool does not heal: it would not replace what it deletes", () => 
   expect(deleted(plan(spec, [failing]))).toEqual(["pool-0"]);
 });
 
+test("a pool that is being deleted does not heal: whoever keeps its VMs keeps those that fail, too", () => {
+  const failing = member(0, { status: { startFailure: { consecutiveFailCount: 3 } } });
+  const pool = poolOf({ replicas: 1, autohealing: {} });
+  const going = {
+    ...pool,
+    metadata: {
+      ...pool.metadata,
+      finalizers: [...(pool.metadata.finalizers ?? []), "orphan"],
+      deletionTimestamp: "2026-01-01T00:00:00Z",
+    },
+  };
+  const released = planPool({ pool: going, vms: [failing], vmis: [], revisions }, config, now);
+  expect(deleted(released)).toEqual([]);
+  expect(writesOf(released)).toContain("patch virtualmachines");
+});
+
+test("a VM that has to fail for longer is looked at again then, although nothing may change until then", () => {
+  const failingFor = (seconds: number) => {
+    const lastProbeTime = new Date(now - seconds * 1000).toISOString();
+    const conditions = [{ type: "Ready", status: "False", lastProbeTime }];
+    return member(1, { status: { printableStatus: "ImagePullBackOff", conditions } });
+  };
+  const autohealing = { minFailingToStartDuration: "2m" };
+  const spec = { replicas: 2, updateStrategy: { unmanaged: {} }, autohealing };
+  const early = plan(spec, [member(0), failingFor(80)]);
+  expect([deleted(early), early.requeueAfterSeconds]).toEqual([[], 40]);
+  expect(deleted(plan(spec, [member(0), failingFor(120)]))).toEqual(["pool-1"]);
+  const settled = plan(spec, [member(0), member(1)]);
+  expect(settled.requeueAfterSeconds).toBeUndefined();
+});
+
 test.each([
   ["surplus", "proactive", 1, true],
   ["surplus", "opportunistic", 1, true],

@@ -13,6 +13,7 @@ import { podResource } from "../plan/resources.ts";
 import { revisionResource, vmResources } from "../plan/vm-resources.ts";
 import type { ControllerPartMaker } from "../service/controller-part.ts";
 import { createControllers } from "../service/create-controllers.ts";
+import type { InstalledProjects } from "../service/shared-caches.ts";
 
 const names = namesOf();
 
@@ -64,14 +65,17 @@ const webhook: Admission = {
 
 /** A cluster with our definitions, our webhook, two nodes and guests. */
 export function vmClusterOptions(options: TestClusterOptions = {}): TestClusterOptions {
-  const objects = [...(crds() as unknown as KubeObject[])];
+  const objects = [...(crds() as unknown as KubeObject[]), ...(options.objects ?? [])];
   return { nodes: 2, guests: true, ...options, objects, admission: [webhook] };
 }
 
 /** Controllers as an actor of a scenario; by default all of them. */
-export function controllerActor(parts?: readonly ControllerPartMaker[]): ActorMain {
+export function controllerActor(
+  parts?: readonly ControllerPartMaker[],
+  installed?: InstalledProjects,
+): ActorMain {
   return async ({ client, clock, random, wall, signal }) => {
-    const run = { client, clock, random, wall, config: () => config };
+    const run = { client, clock, random, wall, config: () => config, installed };
     await createControllers({ ...run, ...(parts && { parts }) }).run({ signal });
   };
 }
@@ -165,4 +169,30 @@ export function vmOf(
     },
   };
   return vm;
+}
+
+/**
+ * A VM whose only disk is made from a template: a DataVolume with this source, of this name. CPU and memory may come from an
+ * instance type.
+ */
+export function vmWithDisk(
+  name: string,
+  source: object,
+  instancetype?: string,
+): Partial<VirtualMachine["spec"]> {
+  const storage = { resources: { requests: { storage: "1Gi" } } };
+  const devices = { logSerialConsole: false, disks: [{ name, disk: { bus: "virtio" } }] };
+  const memory = instancetype === undefined ? { memory: { guest: "64Mi" } } : {};
+  const spec = {
+    ...(instancetype === undefined ? {} : { instancetype: { name: instancetype } }),
+    dataVolumeTemplates: [{ metadata: { name }, spec: { storage, ...source } }],
+    template: {
+      spec: {
+        architecture: "amd64",
+        domain: { devices, ...memory },
+        volumes: [{ name, dataVolume: { name } }],
+      },
+    },
+  };
+  return spec as unknown as Partial<VirtualMachine["spec"]>;
 }

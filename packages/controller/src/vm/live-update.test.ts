@@ -42,6 +42,24 @@ test("more sockets reach the guest, fewer wait for a restart", () => {
   expect([vmiPatch(tooMany), waitsForRestart(tooMany)]).toEqual([undefined, true]);
 });
 
+test("a restart that is due for another reason than before says so, once", () => {
+  const vmi = vmiOf("Running", { spec: { domain }, status });
+  const revisions = [startRevision(vmOf("Always", { template: { domain } }))];
+  const waiting = (template: object, before?: VmPlan) => {
+    const vm = vmOf("Always", { template: { domain, ...template }, status: before?.status ?? {} });
+    return plan({ vm, vmi, revisions });
+  };
+  const messageOf = ({ status: found }: VmPlan): string | undefined =>
+    found?.conditions?.find(({ type }) => type === "RestartRequired")?.message;
+  const first = waiting({ hostname: "other" });
+  expect(messageOf(first)).toContain("spec.hostname");
+  const next = waiting({ terminationGracePeriodSeconds: 5 }, first);
+  expect(messageOf(next)).toContain("spec.terminationGracePeriodSeconds");
+  expect(messageOf(next)).not.toContain("hostname");
+  expect(writesOf(next)).toEqual(["patch virtualmachines/status"]);
+  expect(writesOf(waiting({ terminationGracePeriodSeconds: 5 }, next))).toEqual([]);
+});
+
 test("changed memory reaches a guest that can migrate, and otherwise waits for a restart", () => {
   const memory = { ...domain.memory, guest: "2Gi" };
   const more = changed({ domain: { ...domain, memory } });

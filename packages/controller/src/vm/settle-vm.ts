@@ -13,7 +13,6 @@ import {
   type PlanFailure,
   planVmStatus,
   runStrategyOf,
-  sameConditions,
 } from "@virtkit/api/status";
 import { apiError } from "../plan/api-error.ts";
 import { fieldPatch, valuePatch } from "../plan/field-patch.ts";
@@ -21,9 +20,11 @@ import { isDeleting } from "../plan/ownership.ts";
 import type { Plan, PlanError } from "../plan/plan.ts";
 import type { Refusal } from "../plan/write-outcome.ts";
 import { mayGo } from "./delete-vm.ts";
+import { withFailureMessage } from "./failure-message.ts";
 import { backfillGeneration } from "./generation.ts";
 import { finalizersOf } from "./protect-vm.ts";
 import { grantOf, memoryCondition, type NextMemory, nextMemory } from "./run-memory.ts";
+import { sameVmConditions } from "./same-vm-conditions.ts";
 import { canWait } from "./status-can-wait.ts";
 import type { VmPass } from "./vm-pass.ts";
 import type { VmPassView } from "./vm-view.ts";
@@ -71,7 +72,7 @@ function statusOf(
     expected: expected.vmi,
     random: options.random ?? (() => 0),
   });
-  const status = remembering(pass, planned, memory);
+  const status = remembering(pass, withFailureMessage(planned, failure, now), memory);
   return { ...status, ...strategyOf(view, status), ...conditionsFor(pass, status) };
 }
 
@@ -104,7 +105,7 @@ function strategyOf(
 /**
  * The VM's present conditions, if the new ones mean the same. A condition that is removed and set
  * again in a pass, such as `RestartRequired`, has another place and another time, and would be
- * written forever. What the VM remembers is in a message, and is compared by it.
+ * written forever.
  */
 function conditionsFor(
   { view, config }: VmPass,
@@ -112,9 +113,7 @@ function conditionsFor(
 ): VirtualMachineStatus {
   const before = conditionsOf<VirtualMachineCondition>(view.vm);
   const after = conditionsOf<VirtualMachineCondition>({ status });
-  const memory = config.names.own(runMemoryCondition);
-  const [old, next] = [before, after].map((list) => findCondition(list, memory)?.message);
-  const isSame = before.length > 0 && old === next && sameConditions(before, after);
+  const isSame = before.length > 0 && sameVmConditions(before, after, config);
   return isSame ? { conditions: [...before] } : {};
 }
 

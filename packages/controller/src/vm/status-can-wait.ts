@@ -7,14 +7,9 @@ import {
   VirtualMachineStatusSchema,
 } from "@virtkit/api/schema";
 import { at, isSet, objects, text } from "@virtkit/api/shape";
-import {
-  conditionsOf,
-  hasCondition,
-  isFinal,
-  isRunning,
-  sameConditions,
-} from "@virtkit/api/status";
+import { conditionsOf, hasCondition, isFinal, isRunning } from "@virtkit/api/status";
 import { isDeleting } from "../plan/ownership.ts";
+import { sameVmConditions } from "./same-vm-conditions.ts";
 import type { VmPass } from "./vm-pass.ts";
 
 /** For this long, in milliseconds, nobody misses a step that is followed by the next one. */
@@ -44,7 +39,7 @@ export function canWait(
   const mayWait = (key: string): boolean =>
     fields === "all" || key === "conditions" || fields.includes(key as never);
   if (!changed.every(mayWait)) return false;
-  const types = changedTypes(before, after);
+  const types = changedTypes(pass, before, after);
   return conditions === "all" || types.every((type) => conditions.includes(type));
 }
 
@@ -58,13 +53,13 @@ function deferrable(
   const memory = config.names.own(runMemoryCondition);
   // Nobody needs to know more about a deleted VM than why it is still there, and not even that if it is gone at once.
   if (isDeleting(vm)) {
-    const isSameFailure = !changedTypes(before, after).includes("Failure");
+    const isSameFailure = !changedTypes(pass, before, after).includes("Failure");
     const isTold = isSameFailure && before.printableStatus === after.printableStatus;
     const isQuick = isWithin(pass, at(vm, "metadata", "deletionTimestamp"));
     return isTold || isQuick ? everything : { fields: [], conditions: [memory] };
   }
-  // The VMI appears in a moment, and shows that it exists.
-  if (isStarting) return { fields: ["printableStatus"], conditions: [memory, "Ready"] };
+  // The VMI appears in a moment, and shows that it exists. If it follows another one, that one is gone only now.
+  if (isStarting) return { fields: ["created", "printableStatus"], conditions: [memory, "Ready"] };
   if (!vmi || isFinal(vmi) || isDeleting(vmi)) return { fields: [], conditions: [memory] };
   const isReady = hasCondition(conditionsOf(vmi), "Ready", "True");
   // A guest that has just started is ready in a moment, unless it has a probe.
@@ -92,6 +87,7 @@ function sinceRunning(vmi: VirtualMachineInstance): unknown {
 }
 
 function changedTypes(
+  { config }: VmPass,
   before: VirtualMachineStatus,
   after: VirtualMachineStatus,
 ): readonly string[] {
@@ -101,5 +97,5 @@ function changedTypes(
   const types = new Set([...old, ...next].map(({ type }) => type));
   const only = (list: readonly VirtualMachineCondition[], type: string) =>
     list.filter((each) => each.type === type);
-  return [...types].filter((type) => !sameConditions(only(old, type), only(next, type)));
+  return [...types].filter((type) => !sameVmConditions(only(old, type), only(next, type), config));
 }

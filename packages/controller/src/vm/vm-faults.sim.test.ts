@@ -1,3 +1,4 @@
+import { names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { conditionsOf } from "@virtkit/api/status";
 import type { TestCluster } from "@virtkit/testing/cluster";
@@ -11,10 +12,20 @@ import {
 } from "@virtkit/testing/faults";
 import type { GuestScript } from "@virtkit/testing/hypervisor";
 import { describe, expect, test } from "vitest";
+import { claimResource } from "../plan/resources.ts";
+import { dataVolumeResource } from "../plan/vm-resources.ts";
 import { nodePart } from "../service/node-part.ts";
+import { typeResources } from "../service/shared-resources.ts";
 import { vmPart } from "../service/vm-part.ts";
 import { vmiPart } from "../service/vmi-part.ts";
-import { controllerActor, resources, VmUser, vmClusterOptions } from "../testing/vm-cluster.ts";
+import { cdiDefinitions, runScriptedCdi } from "../testing/scripted-cdi.ts";
+import {
+  controllerActor,
+  resources,
+  VmUser,
+  vmClusterOptions,
+  vmWithDisk,
+} from "../testing/vm-cluster.ts";
 
 const key = "default/vm";
 
@@ -31,19 +42,28 @@ const invariants: NonNullable<Scenario["invariants"]> = {
   },
 };
 
-/** The controllers of VMIs and nodes are not disturbed: their faults have tests of their own. */
-const others = controllerActor([vmiPart, nodePart]);
+/** What a story needs besides nodes: guests that are not the usual ones, or CDI. */
+interface Needs {
+  readonly actors?: readonly string[];
+  readonly script?: (() => GuestScript) | undefined;
+  readonly cdi?: boolean;
+}
 
 /** A VM whose controller is disturbed, in a cluster where everything else works. */
 function scenario(
   name: string,
   story: Story,
-  { actors = ["vm"], script }: { actors?: readonly string[]; script?: () => GuestScript } = {},
+  { actors = ["vm"], script, cdi = false }: Needs = {},
 ): Scenario {
-  const vm = controllerActor([vmPart]);
+  const vm = controllerActor([vmPart], { cdi });
+  // The controllers of VMIs and nodes are not disturbed: their faults have tests of their own.
+  const others = controllerActor([vmiPart, nodePart], { cdi });
   return {
     name,
-    cluster: vmClusterOptions(script ? { guests: { script } } : {}),
+    cluster: vmClusterOptions({
+      ...(script ? { guests: { script } } : {}),
+      ...(cdi ? { objects: cdiDefinitions } : {}),
+    }),
     actors: Object.fromEntries(actors.map((actor) => [actor, vm])),
     invariants,
     play: async (cluster) => {
@@ -51,12 +71,14 @@ function scenario(
       const { clock, random } = cluster;
       const context = { client: cluster.client("vmi"), clock, random: random.fork() };
       const wall = () => cluster.dates.of("vmi");
-      const running = others({ ...context, wall, signal: over.signal });
+      const { signal } = over;
+      const running = [others({ ...context, wall, signal })];
+      if (cdi) running.push(runScriptedCdi({ ...context, client: cluster.client("cdi"), signal }));
       try {
         await story(cluster, new VmUser(cluster));
       } finally {
         over.abort();
-        await running;
+        await Promise.all(running);
       }
     },
   };
@@ -125,6 +147,28 @@ const stories: Readonly<Record<string, Story>> = {
     await user.remove();
     await expectNothing(cluster, user);
   },
+  "an instance type, and a disk from a template": async (cluster, user) => {
+    const { clusterInstancetypes } = typeResources(names());
+    const small = {
+      metadata: { name: "small" },
+      spec: { cpu: { guest: 2 }, memory: { guest: "64Mi" } },
+    };
+    await user.client.create(clusterInstancetypes, small);
+    await user.create("Always", vmWithDisk("disk", { source: { blank: {} } }, "small"));
+    await expectStatus(cluster, user, "Running");
+    expect((await user.vmi())?.spec.domain.cpu?.sockets).toBe(2);
+    const counts = async (): Promise<readonly number[]> =>
+      await Promise.all(
+        [dataVolumeResource, claimResource, resources.revisions].map(
+          async (kind) => (await user.all(kind)).length,
+        ),
+      );
+    // The spec at the start, and the instance type.
+    expect(await counts()).toEqual([1, 1, 2]);
+    await user.remove();
+    await expectNothing(cluster, user);
+    expect(await counts()).toEqual([0, 0, 0]);
+  },
   "a VMI that somebody else deletes": async (cluster, user) => {
     await user.create("Always");
     await expectStatus(cluster, user, "Running");
@@ -190,7 +234,10 @@ const stories: Readonly<Record<string, Story>> = {
   },
 };
 
-const scriptOf = (name: string) => (name.startsWith("a crash loop") ? fallsTwice : undefined);
+const needsOf = (name: string): Needs => ({
+  script: name.startsWith("a crash loop") ? fallsTwice : undefined,
+  cdi: name.includes("disk"),
+});
 
 /**
  * The kinds of perturbation repeat every 2 and every 4, so each share has some of every kind.
@@ -200,8 +247,7 @@ const every = 11;
 
 describe("the VM controller survives crashes, lost answers, late writes, lagging views and missed events", () => {
   test.each(Object.keys(stories))("%s", async (name) => {
-    const script = scriptOf(name);
-    const story = scenario(name, stories[name] as Story, script && { script });
+    const story = scenario(name, stories[name] as Story, needsOf(name));
     for (const seed of rotatingSeeds(`one of ${every} shares of: ${name}`, 1)) {
       const report = await perturbScenario(story, { share: { every, seed } });
       expect(report.runs).toBeGreaterThan(8);

@@ -4,7 +4,8 @@ import type {
   VirtualMachineInstance,
   VirtualMachineSpec,
 } from "@virtkit/api/schema";
-import { conditionsOf, setCondition } from "@virtkit/api/status";
+import { conditionsOf } from "@virtkit/api/status";
+import { withRestartRequired } from "@virtkit/api/status/vm";
 import type { JsonPatchOperation } from "@virtkit/kube";
 import { versionTest } from "../plan/field-patch.ts";
 import { nameOf } from "../plan/object-name.ts";
@@ -126,13 +127,8 @@ export class VmPass {
 
   /** Records in the VM's status that a change waits for a restart. */
   requireRestart(message: string): void {
-    const condition: VirtualMachineCondition = {
-      type: "RestartRequired",
-      status: "True",
-      message,
-      lastTransitionTime: timestamp(this.now),
-    };
-    const conditions = setCondition(conditionsOf<VirtualMachineCondition>(this.vm), condition);
+    const present = conditionsOf<VirtualMachineCondition>(this.vm);
+    const conditions = withRestartRequired(present, message, timestamp(this.now));
     this.vm = { ...this.vm, status: { ...this.vm.status, conditions: [...conditions] } };
   }
 }

@@ -2,6 +2,6 @@ export { clonedClaims, type DataSource, type DataVolumePlan } from "../data-volu
 export { memoryDumpRequestOf } from "../memory-dump-request.ts";
 export { controlledBy } from "../owner-reference.ts";
 export { isMigrating } from "../printable-status.ts";
-export { isHotpluggable } from "../restart-required.ts";
+export { isHotpluggable, withRestartRequired } from "../restart-required.ts";
 export { claimNameOf, inNamespaceOf, type VmStorage, volumesOf } from "../vm-storage.ts";
 export { volumeRequestsOf } from "../volume-requests.ts";

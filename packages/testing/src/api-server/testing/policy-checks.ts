@@ -36,6 +36,7 @@ export const policyChecks: readonly ServerCheck[] = [
         [configMaps, "a", "Foreground", "foregroundDeletion"],
         [configMaps, "b", "Orphan", "orphan"],
         [widgets, "c", "Foreground", "foregroundDeletion"],
+        [widgets, "d", "Orphan", "orphan"],
       ] as const) {
         await client.create(resource, named(context, name, { spec: { size: 1 } }));
         await client.delete(resource, { namespace, name }, { propagationPolicy: policy });
