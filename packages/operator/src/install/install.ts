@@ -3,9 +3,11 @@ import { at, objects } from "@virtkit/api/shape";
 import type { KubeClient, KubeObject } from "@virtkit/kube";
 import { liveRead } from "@virtkit/kube/cache";
 import { applyObject } from "@virtkit/kube/writes";
-import type { Installation } from "../manifests/installation.ts";
+import { decided, type Installation } from "../manifests/installation.ts";
 import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
+import { podComplaints } from "./pod-complaints.ts";
+import { refuseKubeVirt } from "./refuse-kubevirt.ts";
 import { resourceOf } from "./resource-of.ts";
 
 /** Options of {@link install}. */
@@ -25,12 +27,14 @@ const fieldManager = "virtkit-operator";
 
 /**
  * Installs the platform in a cluster, or updates an existing installation, and waits until all of it is ready.
- * Reports each step. It can be repeated, and interrupted at any moment.
+ * Reports each step. It can be repeated, and interrupted at any moment. Refuses before it applies anything if the cluster has
+ * KubeVirt, whose objects have the same names.
  *
- * @throws OperatorError `OPERATOR_NOT_READY` with what was not ready in time
+ * @throws OperatorError `OPERATOR_KUBEVIRT_EXISTS`, or `OPERATOR_NOT_READY` with what was not ready in time
  */
 export async function* install(options: InstallOptions): AsyncGenerator<string> {
   const { client, signal } = options;
+  await refuseKubeVirt(client, decided(options).names, { signal });
   const all = manifests(options);
   const kinds = all.filter(({ kind }) => kind === "CustomResourceDefinition");
   const slow = all.filter(({ kind }) => slowToGo.has(kind ?? ""));
@@ -160,6 +164,18 @@ async function untilReady(object: KubeObject, options: InstallOptions): Promise<
   };
   if (await until(look, { clock, interval: 250, timeout: patience, signal })) return;
   const status = JSON.stringify(at(last, "status") ?? {}).slice(0, 500);
-  const message = `${kind} ${name} is not ready after ${patience / 1000} s; its status is ${status}; check its Pods in ${namespace ?? "the cluster"}`;
+  const reasons = await reasonsOf(object, options);
+  const next =
+    reasons.length > 0 ? reasons.join("; ") : `check its Pods in ${namespace ?? "the cluster"}`;
+  const message = `${kind} ${name} is not ready after ${patience / 1000} s; its status is ${status}; ${next}`;
   throw new OperatorError("OPERATOR_NOT_READY", message);
+}
+
+/** Why it is not ready, according to its Pods. The aggregated API is served by those of the API server of VMs. */
+async function reasonsOf(object: KubeObject, options: InstallOptions): Promise<readonly string[]> {
+  const { namespace, names } = decided(options);
+  const { name = "" } = object.metadata;
+  const component = object.kind === "APIService" ? "virt-api" : name;
+  const labelSelector = `${names.labels.app}=${component}`;
+  return await podComplaints(options.client, { namespace, labelSelector }, options);
 }
