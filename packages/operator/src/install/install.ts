@@ -50,7 +50,8 @@ export async function* install(options: InstallOptions): AsyncGenerator<string> 
     ({ kind }) => kind !== "CustomResourceDefinition",
   );
   for (const object of others) await apply(client, object, signal);
-  yield `applied ${all.length} objects`;
+  const { patience = defaultPatience } = options;
+  yield `applied ${all.length} objects; each component has ${patience / 1000} s to become ready`;
   // The controllers report the whole installation, so that is ready last.
   const isReport = ({ kind }: KubeObject): boolean => kind === "KubeVirt";
   for (const object of [...others.filter((each) => !isReport(each)), ...others.filter(isReport)]) {
