@@ -4,6 +4,8 @@ export type OperatorErrorCode =
   | "OPERATOR_VMS_EXIST"
   /** KubeVirt is installed under the same names. */
   | "OPERATOR_KUBEVIRT_EXISTS"
+  /** The components run in another namespace than the one that was named. */
+  | "OPERATOR_OTHER_NAMESPACE"
   /** A component did not end in time, so its account and its definitions were not removed. */
   | "OPERATOR_NOT_ENDED"
   /** A component did not become ready in time. */

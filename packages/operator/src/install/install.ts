@@ -8,6 +8,7 @@ import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
 import { podComplaints } from "./pod-complaints.ts";
 import { refuseKubeVirt } from "./refuse-kubevirt.ts";
+import { refuseOtherNamespace } from "./refuse-other-namespace.ts";
 import { resourceOf } from "./resource-of.ts";
 
 /** Options of {@link install}. */
@@ -28,13 +29,15 @@ const fieldManager = "virtkit-operator";
 /**
  * Installs the platform in a cluster, or updates an existing installation, and waits until all of it is ready.
  * Reports each step. It can be repeated, and interrupted at any moment. Refuses before it applies anything if the cluster has
- * KubeVirt, whose objects have the same names.
+ * KubeVirt, whose objects have the same names, or an installation in another namespace.
  *
- * @throws OperatorError `OPERATOR_KUBEVIRT_EXISTS`, or `OPERATOR_NOT_READY` with what was not ready in time
+ * @throws OperatorError `OPERATOR_KUBEVIRT_EXISTS`, `OPERATOR_OTHER_NAMESPACE`, or `OPERATOR_NOT_READY` with what was not ready in time
  */
 export async function* install(options: InstallOptions): AsyncGenerator<string> {
   const { client, signal } = options;
-  await refuseKubeVirt(client, decided(options).names, { signal });
+  const { namespace, names } = decided(options);
+  await refuseKubeVirt(client, names, { signal });
+  await refuseOtherNamespace(client, { namespace, names }, { signal });
   const all = manifests(options);
   const kinds = all.filter(({ kind }) => kind === "CustomResourceDefinition");
   const slow = all.filter(({ kind }) => slowToGo.has(kind ?? ""));

@@ -12,6 +12,7 @@ import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
 import { createdObjects, othersIn } from "./namespace-content.ts";
 import { refuseKubeVirt } from "./refuse-kubevirt.ts";
+import { refuseOtherNamespace } from "./refuse-other-namespace.ts";
 import { resourceOf } from "./resource-of.ts";
 
 const pods = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
@@ -33,7 +34,8 @@ export interface UninstallOptions extends Omit<Installation, "image"> {
  * waits until their guests have ended. Accounts and definitions are removed only when the components have ended, because they
  * need them until then. The namespace stays if it has Pods or claims of others. After a failure it can be repeated.
  *
- * @throws OperatorError `OPERATOR_VMS_EXIST`, `OPERATOR_KUBEVIRT_EXISTS`, or `OPERATOR_NOT_ENDED` with the Pods that are left
+ * @throws OperatorError `OPERATOR_VMS_EXIST`, `OPERATOR_KUBEVIRT_EXISTS`, `OPERATOR_OTHER_NAMESPACE`, or
+ *   `OPERATOR_NOT_ENDED` with the Pods that are left
  */
 export async function* uninstall(options: UninstallOptions): AsyncGenerator<string> {
   const { client, force = false, patience = 300_000, clock = realClock, signal } = options;
@@ -50,6 +52,7 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
   ];
   const left = (): Promise<readonly string[]> => leftOf(client, workloads, signal);
   await refuseKubeVirt(client, names, { signal });
+  await refuseOtherNamespace(client, { namespace, names }, { signal });
   const found = await left();
   if (found.length > 0 && !force) {
     const message = `the cluster has ${found.join(", ")}; delete them, or use --force to delete them with everything that they hold`;
