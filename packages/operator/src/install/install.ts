@@ -175,11 +175,16 @@ async function untilReady(object: KubeObject, options: InstallOptions): Promise<
   throw new OperatorError("OPERATOR_NOT_READY", message);
 }
 
+function componentOf({ kind, metadata }: KubeObject): string | undefined {
+  if (kind === "APIService") return "virt-api";
+  return kind === "Deployment" || kind === "DaemonSet" ? metadata.name : undefined;
+}
+
 /** Why it is not ready, according to its Pods. The aggregated API is served by those of the API server of VMs. */
 async function reasonsOf(object: KubeObject, options: InstallOptions): Promise<readonly string[]> {
   const { namespace, names } = decided(options);
-  const { name = "" } = object.metadata;
-  const component = object.kind === "APIService" ? "virt-api" : name;
+  const component = componentOf(object);
+  if (component === undefined) return [];
   const labelSelector = `${names.labels.app}=${component}`;
   return await podComplaints(options.client, { namespace, labelSelector }, options);
 }
