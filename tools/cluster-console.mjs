@@ -37,16 +37,19 @@ export async function openConsole(kubeconfig, { namespace, name }, signal, termi
     // A refused handshake emits the error a second time once it is terminated.
     socket.on("error", ({ message }) => resolve(`the console could not be opened: ${message}`));
   });
-  let isOpen = false;
+  /** What is typed before the console is open. @type {Buffer[] | undefined} */
+  let early = [];
   let isLeft = false;
   socket.once("open", () => {
-    isOpen = true;
+    for (const keys of early ?? []) socket.send(keys);
+    early = undefined;
   });
   socket.on("message", (/** @type {Buffer} */ chunk) => stdout.write(chunk));
   const onKey = (/** @type {Buffer} */ keys) => {
     isLeft ||= keys.includes(leave);
     if (isLeft) socket.terminate();
-    else if (isOpen) socket.send(keys);
+    else if (early) early.push(keys);
+    else socket.send(keys);
   };
   stdin.on("data", onKey);
   const onAbort = () => socket.terminate();

@@ -63,6 +63,22 @@ test("a console shows what the guest writes and sends it what is typed, until Ct
   expect(await ended).toBe("");
 });
 
+test("what is typed before the console is open is not lost", async () => {
+  const kubeconfig = await serve();
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  let shown = "";
+  stdout.on("data", (chunk) => {
+    shown += chunk;
+  });
+  const vmi = { namespace: "default", name: "demo" };
+  const never = new AbortController().signal;
+  const ended = openConsole(kubeconfig, vmi, never, { stdin, stdout });
+  stdin.write("early");
+  await expect.poll(() => shown).toContain("EARLY");
+  stdin.write("\x1d");
+  expect(await ended).toBe("");
+});
+
 test("says so if the guest ends, or if there is no console", async () => {
   const { press, shown, ended } = await opened("demo");
   await expect.poll(shown).toBe("login: ");

@@ -67,7 +67,9 @@ export function describeGuests(objects, now, columns = Number.POSITIVE_INFINITY)
       return { name: nameOf(vm), lines: [...title, ...below(reason.split(" "), " ")] };
     });
   const all = [...running, ...others].sort((one, other) => (one.name < other.name ? -1 : 1));
-  return all.length > 0 ? all.flatMap(({ lines }) => lines) : ["There are no VMs or VMIs."];
+  if (all.length === 0) return ["There are no VMs or VMIs."];
+  // What Pods and guests report may have control characters, which a terminal would obey.
+  return all.flatMap(({ lines }) => lines.map((line) => line.replace(/\p{Cc}+/gu, " ")));
 }
 
 /** @param {KubeObject} object */
@@ -83,20 +85,41 @@ function statusOf({ status = {} }) {
 /** @param {KubeObject} vmi @param {SeenObjects} objects */
 function factsOf(vmi, { pods, events }) {
   const { metadata, status = {} } = vmi;
-  const pod = pods.find((each) =>
-    each["metadata"].ownerReferences?.some(
-      (/** @type {KubeObject} */ { uid }) => uid === metadata.uid,
-    ),
-  );
+  const pod = launcherPod(vmi, pods);
   const list = handoffs({ vmi, pod, events });
   const open = firstOpenHandoff(list);
   const address = status.interfaces?.[0]?.ipAddress ?? "no address yet";
   return {
-    where: [status.phase ?? "Pending", status.nodeName ?? "no node yet", address],
+    where: [
+      ...[status.phase ?? "Pending", status.nodeName ?? "no node yet", address],
+      ...moving(status.migrationState),
+    ],
     steps: progress(list, Date.parse(metadata.creationTimestamp)),
     open: open && `${open.state} ${open.stage}: ${open.reason ?? `by ${open.by}`}`,
     told: conditions(status.conditions ?? []),
   };
+}
+
+/**
+ * The Pod of a VMI on its node; before it has one, the newest. A VMI that moves, or whose Pod was replaced, has several.
+ * @param {KubeObject} vmi
+ * @param {readonly KubeObject[]} pods
+ */
+function launcherPod({ metadata: { uid }, status = {} }, pods) {
+  const own = pods.filter((pod) =>
+    pod["metadata"].ownerReferences?.some(
+      (/** @type {KubeObject} */ owner) => owner["uid"] === uid,
+    ),
+  );
+  const created = (/** @type {KubeObject} */ pod) => `${pod["metadata"].creationTimestamp}`;
+  const byAge = own.toSorted((one, other) => (created(one) < created(other) ? -1 : 1));
+  const here = byAge.filter((pod) => pod["spec"]?.nodeName === status.nodeName);
+  return here.at(-1) ?? byAge.at(-1);
+}
+
+/** A migration that is under way. @param {KubeObject | undefined} migration @returns {string[]} */
+function moving({ completed, targetNode } = {}) {
+  return targetNode && !completed ? [`moving to ${targetNode}`] : [];
 }
 
 /**

@@ -104,6 +104,41 @@ const running = {
   },
 };
 
+test("of several Pods, that on the VMI's node counts, and a move says where to", () => {
+  const podOn = (/** @type {string} */ node, /** @type {string} */ creationTimestamp) => ({
+    metadata: {
+      ...{ namespace: "default", name: `virt-launcher-${node}`, creationTimestamp },
+      ...{ labels: { "kubevirt.io/created-by": "1" }, ownerReferences: [{ uid: "1" }] },
+    },
+    spec: { nodeName: node },
+    status: { startTime: creationTimestamp },
+  });
+  const [source, target] = [
+    podOn("node-1", "2026-01-01T00:00:01Z"),
+    podOn("node-2", "2026-01-01T00:00:09Z"),
+  ];
+  const migrationState = { sourceNode: "node-1", targetNode: "node-2" };
+  const shown = (/** @type {KubeObject} */ status) =>
+    describeGuests({ ...none, vmis: [{ ...running, status }], pods: [target, source] }, now);
+  const moving = shown({ ...running.status, migrationState });
+  expect(moving[0]).toBe("1  default/demo  Running  node-1  10.110.129.5  moving to node-2");
+  expect(moving[1]).toContain("pod-created 1 s");
+  const moved = shown({
+    ...{ ...running.status, nodeName: "node-2" },
+    migrationState: { ...migrationState, completed: true },
+  });
+  expect(moved[0]).toBe("1  default/demo  Running  node-2  10.110.129.5");
+  expect(moved[1]).toContain("pod-created 9 s");
+});
+
+test("control characters in what Pods report do not reach the terminal", () => {
+  const conditions = [{ type: "Ready", status: "False", reason: "Bad\x1b[2J" }];
+  const status = { ...running.status, conditions };
+  const lines = describeGuests({ ...none, vmis: [{ ...running, status }] }, now);
+  expect(lines.join("\n")).toContain("Ready=False (Bad [2J)");
+  expect(lines.join("")).not.toMatch(/\p{Cc}/u);
+});
+
 test.each([40, 60, 80])("in a terminal of %i columns, no line breaks inside a word", (columns) => {
   const other = { ...vmOf("off", "Stopped"), spec: { runStrategy: "Halted" } };
   const objects = { ...none, vmis: [running], vms: [vmOf("demo", "Running"), other] };

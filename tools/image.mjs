@@ -34,6 +34,30 @@ function unpack(archive, root) {
   }
 }
 
+/** The packages of programs that packing calls, or that the image has, besides what runs guests. */
+const programs = { strip: "binutils", certtool: "gnutls-bin" };
+
+/**
+ * Why the image cannot be packed on this host, and what to do.
+ * @param {readonly string[]} packages
+ * @returns {string | undefined}
+ */
+function whyNot(packages) {
+  const isThere = (/** @type {string} */ program) =>
+    spawnSync("sh", ["-c", 'command -v "$1"', "sh", program]).status === 0;
+  if (!isThere("dpkg")) {
+    return "the image is made from a host's Debian packages, and this is not Debian; use examples/operator/Dockerfile";
+  }
+  const isInstalled = (/** @type {string} */ name) =>
+    `${spawnSync("dpkg", ["-s", name]).stdout}`.includes("Status: install ok installed");
+  const missing = [
+    ...packages.filter((name) => !isInstalled(name)),
+    ...Object.entries(programs).flatMap(([program, name]) => (isThere(program) ? [] : [name])),
+  ];
+  const install = `sudo apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  return missing.length > 0 ? `packages are missing; run: ${install}` : undefined;
+}
+
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -44,7 +68,9 @@ async function main() {
     throw new Error("use: npm run image -- FILE.tar [--reference NAME] [--root DIRECTORY]");
   }
   await setUpWorkspace();
-  const { testImages } = await loadLab();
+  const { debianPackages, testImages } = await loadLab();
+  const reason = whyNot(debianPackages);
+  if (reason) throw new Error(reason);
   const archive = path.resolve(file);
   const reference = values.reference ?? testImages.launcher;
   const { digest, bytes } = await packComponents({ archive, reference });

@@ -92,7 +92,8 @@ async function aSecond(isOver) {
 function usage(kubeconfig) {
   const kubectl = path.join(process.env["VIRTKIT_KUBERNETES"] ?? "", "kubectl");
   return [
-    "Ctrl-C ends the cluster. In another terminal:",
+    // Whoever started this is root; the kubeconfig is for nobody else.
+    "Ctrl-C ends the cluster. In another terminal, as root (sudo -s):",
     `  export KUBECONFIG=${kubeconfig}`,
     `  alias kubectl=${kubectl}`,
     "  kubectl get vm,vmi,pods -A -o wide",
@@ -163,12 +164,15 @@ function takeKeys() {
 
 /**
  * @param {Cluster} cluster
- * @returns {Promise<import("./cluster-view.mjs").SeenObjects | undefined>} nothing without an answer
+ * @returns {Promise<import("./cluster-view.mjs").SeenObjects | undefined>} nothing if one of the answers is missing
  */
 async function readObjects(cluster) {
   /** @returns {Promise<KubeObject[]>} */
-  const list = async (/** @type {string} */ place) => {
-    const { body } = await cluster.request(place);
+  const list = async (/** @type {string} */ place, mayBeMissing = false) => {
+    const { status, body } = await cluster.request(place);
+    if (status === 404 && mayBeMissing) return [];
+    // What an error says is not that there are none.
+    if (status !== 200) throw new Error(`${place}: ${status}`);
     return /** @type {{ items?: KubeObject[] }} */ (body).items ?? [];
   };
   try {
@@ -177,8 +181,8 @@ async function readObjects(cluster) {
       list("/apis/kubevirt.io/v1/virtualmachineinstances"),
       list("/api/v1/pods?labelSelector=kubevirt.io=virt-launcher"),
       list("/api/v1/events?limit=500"),
-      // Without CDI the answer is an error, which has no items.
-      list("/apis/cdi.kubevirt.io/v1beta1/datavolumes"),
+      // Without CDI there are none.
+      list("/apis/cdi.kubevirt.io/v1beta1/datavolumes", true),
     ]);
     return { vms, vmis, pods, events, dataVolumes };
   } catch {

@@ -24,7 +24,7 @@ const vmis = numbers.map((number) => ({
 }));
 const request = async (place) => {
   if (!process.stderr.isTTY) process.stderr.write("asked\\n");
-  return { body: { items: place.endsWith("virtualmachineinstances") ? vmis : [] } };
+  return { status: place.includes("cdi.") ? 404 : 200, body: { items: place.endsWith("virtualmachineinstances") ? vmis : [] } };
 };
 process.exitCode = await showCluster({ kubeconfig: ${JSON.stringify(kubeconfig)}, request }, new AbortController().signal);
 `;
@@ -66,6 +66,19 @@ test("on a terminal it redraws in place, answers keys, and Ctrl-C ends it with t
   expect(await ended).toBe(0);
   expect(shown()).toContain("code=0");
   expect(shown()).toMatch(/\sicanon\s[\s\S]*\secho\s/);
+});
+
+test("an API server that answers with an error is not an empty cluster", async () => {
+  const failing = program.replace("? 404 : 200", "? 404 : 503");
+  expect(failing).not.toBe(program);
+  const child = spawn(process.execPath, ["--input-type=module", "-e", failing]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let shown = "";
+  child.stdout.on("data", (chunk) => {
+    shown += chunk;
+  });
+  await expect.poll(() => shown, patience).toContain("The API server does not answer.");
+  expect(shown).not.toContain("There are no VMs");
 });
 
 test("without a terminal it writes each change once and names no keys", async () => {

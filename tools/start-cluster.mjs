@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,6 +19,33 @@ function say(line) {
 }
 
 /**
+ * Installs the platform. The child has its own session, so that a Ctrl-C reaches it only through the signal, and in order.
+ * @param {readonly string[]} flags
+ * @param {{ kubeconfig: string, signal: AbortSignal }} place
+ */
+async function installPlatform(flags, { kubeconfig, signal }) {
+  signal.throwIfAborted();
+  const child = spawn(process.execPath, [operator, "install", ...flags], {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    ...{ stdio: ["ignore", "inherit", "inherit"], detached: true, timeout: patience },
+  });
+  const end = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", end);
+  try {
+    const code = await new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", resolve);
+    });
+    signal.throwIfAborted();
+    if (code === 0) return;
+    const how = child.killed ? `not in ${patience / 1000} s` : `exit code ${code}`;
+    throw new Error(`the platform was not installed: ${how}`);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/**
  * Starts a Kubernetes cluster with two nodes on this host, installs the platform in it, and boots the VMs of a folder there, which
  * it shows until Ctrl-C. With `once` it boots one of them until it is ready, reaches its guest, stops it, and prints the
  * timeline of its start; if any of this does not succeed, it rejects with the reason. Nothing is left on the host.
@@ -30,7 +57,10 @@ export async function startInCluster({ folder: examples, image, once, dev }) {
   const { startCluster, testImages } = await loadLab();
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort(new Error("interrupted"));
-  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, onSignal);
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, onSignal);
+  // A terminal that was closed, or a pipe whose reader has ended, ends the cluster like Ctrl-C does.
+  process.stdout.on("error", onSignal);
   const folder = mkdtempSync(path.join(tmpdir(), "virtkit-start-"));
   /** @type {AsyncDisposable | undefined} */
   let started;
@@ -46,18 +76,9 @@ export async function startInCluster({ folder: examples, image, once, dev }) {
     const cluster = await startCluster({ name, images, directories, signal });
     started = cluster;
     told(`a Kubernetes with ${cluster.nodes.length} nodes runs`);
-    const env = { ...process.env, KUBECONFIG: cluster.kubeconfig };
     const tree = dev ? ["--working-tree", root] : [];
     const flags = ["--image", testImages.launcher, "--emulation", ...tree];
-    const installed = spawnSync(process.execPath, [operator, "install", ...flags], {
-      ...{ env, stdio: "inherit", timeout: patience },
-    });
-    // A terminal sends Ctrl-C to the child, too, and this process learns of it only later.
-    if (installed.signal === "SIGINT") throw new Error("interrupted");
-    if (installed.status !== 0) {
-      const end = installed.error ? installed.error.message : `exit code ${installed.status}`;
-      throw new Error(`the platform was not installed: ${end}`);
-    }
+    await installPlatform(flags, { kubeconfig: cluster.kubeconfig, signal });
     told("the platform is installed");
     if (dev)
       say(
@@ -80,6 +101,6 @@ export async function startInCluster({ folder: examples, image, once, dev }) {
     await started?.[Symbol.asyncDispose]();
     if (started) told("nothing of it is left");
     rmSync(folder, { recursive: true, force: true });
-    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
+    for (const signal of signals) process.off(signal, onSignal);
   }
 }

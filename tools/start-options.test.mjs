@@ -50,3 +50,15 @@ test("the program refuses before it sets anything up", () => {
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^start: --clutser is not an option; use .*\n$/);
 });
+
+test("a cluster without root is refused with the command to run, before anything is set up", () => {
+  const program = path.join(root, "tools/start.mjs");
+  // The files may be where only root can read them.
+  const other = "data:text/javascript,process.getuid=()=>1000";
+  const args = ["--import", other, program, "--cluster", "--dev"];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toBe(
+    "start: a cluster on this host needs root; run: sudo npm start -- --cluster --dev\n",
+  );
+});

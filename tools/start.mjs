@@ -266,6 +266,10 @@ async function main() {
     process.stdout.write(help);
     return 0;
   }
+  if (options.mode === "cluster" && process.getuid?.() !== 0) {
+    const line = ["npm start --", ...process.argv.slice(2)].join(" ");
+    throw new Error(`a cluster on this host needs root; run: sudo ${line}`);
+  }
   await setUpWorkspace();
   if (options.mode === "explain") return explain(path.resolve(options.file ?? demo));
   if (options.mode === "cluster") {

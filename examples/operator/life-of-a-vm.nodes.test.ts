@@ -28,15 +28,28 @@ const uidOf = (guests: Guests, name: string): Promise<string> =>
 const statusOf = (guests: Guests, name: string): Promise<string> =>
   guests.field(`vm/${name}`, ".status.printableStatus");
 
-/** Ends the QEMU of a guest, as a kernel that is out of memory does. */
-async function crash(namespace: string, name: string): Promise<void> {
-  for (const node of cluster.nodes) {
-    const guest = `guest=${namespace}_${name},`;
-    await cluster.runOnNode(node, "sh", [
-      "-c",
-      `pkill -KILL -f '^/[^ ]*qemu-system.*${guest}' || true`,
-    ]);
-  }
+/** The processes without which a guest cannot go on, by a pattern of their command lines. */
+const processes = {
+  QEMU: (namespace: string, name: string) => `^/[^ ]*qemu-system.*guest=${namespace}_${name},`,
+  launcher: (namespace: string, name: string) =>
+    `[/]virtkit-launcher --name ${name} .*--namespace ${namespace} `,
+};
+
+/** Kills a process of a guest, as a kernel that is out of memory does. */
+async function crash(
+  process: keyof typeof processes,
+  namespace: string,
+  name: string,
+): Promise<void> {
+  const pattern = processes[process](namespace, name);
+  const killed = cluster.nodes.map((node) =>
+    cluster.runOnNode(node, "sh", ["-c", `pkill -c -KILL -f '${pattern}' || true`]),
+  );
+  const counts = (await Promise.all(killed)).map(Number);
+  expect(
+    counts.reduce((sum, each) => sum + each, 0),
+    `the ${process} of ${name} was killed`,
+  ).toBe(1);
 }
 
 test("a VM restarts, or does not, as its run strategy says: after its guest powers off, crashes, is deleted, or loses its Pod", async () => {
@@ -68,8 +81,10 @@ test("a VM restarts, or does not, as its run strategy says: after its guest powe
     await Promise.all(names.map((name) => running(guests, name)));
     uids = await Promise.all(names.map((name) => uidOf(guests, name)));
 
-    // A crash: the VM that is started manually stays off.
-    await Promise.all(names.map((name) => crash(namespace.name, name)));
+    // A crash, of QEMU or of the whole launcher: the VM that is started manually stays off.
+    await crash("QEMU", namespace.name, "always");
+    await crash("launcher", namespace.name, "rerun");
+    await crash("QEMU", namespace.name, "manual");
     await runningAgain(guests, "always", uids[0] ?? "");
     await runningAgain(guests, "rerun", uids[1] ?? "");
     expect(await statusOf(guests, "manual")).toBe("Stopped");

@@ -73,6 +73,12 @@ async function useHelpers(namespace: string): Promise<void> {
   await expect.poll(log, patience).toContain("before-42");
   expect(await log()).toContain("BOOTED");
 
+  // It is not root, and cannot change its image.
+  const tryIt = ["sh", "-c", "id -u; touch /usr/bin/changed 2>&1 || touch /changed 2>&1 || true"];
+  expect(
+    await cluster.kubectl(["exec", pod, ...inNamespace, "-c", "compute", "--", ...tryIt]),
+  ).toMatch(/^107\n.*Read-only file system\n.*Read-only file system\n$/);
+
   const freezer = async (flag: string): Promise<string> => {
     const command = ["/usr/bin/virt-freezer", flag, "--name", "demo", "--namespace", namespace];
     return await cluster
@@ -309,10 +315,25 @@ const run: Attempt = {
   ...{ method: "POST", path: `${core}/default/pods/x/exec?command=true`, body: {} },
 };
 
+const tokenOf = (account: string): Attempt =>
+  create(`${core}/kubevirt/serviceaccounts/${account}/token`, { spec: { expirationSeconds: 600 } });
+/** What would make any of them as powerful as another component, as a kubelet, or as an administrator. */
+const takeovers = [
+  ...[tokenOf("kubevirt-controller"), tokenOf("kubevirt-apiserver")],
+  get("/api/v1/nodes/node-1/proxy/pods"),
+  patch("/apis/rbac.authorization.k8s.io/v1/clusterroles/kubevirt-handler", label),
+  patch(
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/virtualmachines.kubevirt.io",
+    label,
+  ),
+  patch("/apis/apps/v1/namespaces/kubevirt/daemonsets/virt-handler", label),
+];
+
 /** What each component must not do, and what it must be able to do. */
 const attempts = {
   "kubevirt-handler": {
     refused: [
+      ...takeovers,
       ...[get(`${core}/default/secrets`), get(`${core}/kubevirt/secrets/virtkit-ca`)],
       ...[createPod, run, createBinding, remove(`${core}/default/pods/x`)],
       remove(`${vms}/virtualmachines/x`),
@@ -329,6 +350,7 @@ const attempts = {
   },
   "kubevirt-controller": {
     refused: [
+      ...takeovers,
       ...[get(`${core}/default/secrets`), get(`${core}/kubevirt/secrets/virtkit-ca`)],
       ...[run, createBinding, remove("/api/v1/nodes/node-1")],
       patch("/apis/kubevirt.io/v1/namespaces/kubevirt/kubevirts/kubevirt", label),
@@ -337,6 +359,7 @@ const attempts = {
   },
   "kubevirt-apiserver": {
     refused: [
+      ...takeovers,
       ...[get(`${core}/default/secrets`), createPod, run, createBinding],
       remove(`${vms}/virtualmachineinstances/x`),
       patch("/api/v1/nodes/node-1", label),

@@ -25,6 +25,7 @@ const options = /** @type {const} */ ({
   force: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 });
+const signal = untilSignal();
 
 /** A client of the current context. The code that reads kubeconfigs is loaded only when a client is needed. */
 async function connect() {
@@ -45,15 +46,14 @@ async function main(args) {
   }
   const { image = "", namespace, force, "working-tree": workingTree } = flags;
   if (command !== "uninstall" && !image) throw new Error("--image is missing; name the image");
-  const developerConfiguration = { useEmulation: true };
-  const configuration = flags.emulation ? { developerConfiguration } : {};
+  const configuration = flags.emulation ? { developerConfiguration: { useEmulation: true } } : {};
   const fromTree = workingTree && { workingTree, programs: `${workingTree}/examples/operator` };
   const installation = { image, namespace, configuration, ...fromTree };
   if (command === "manifests") {
     const documents = manifests(installation).map((object) => stringify(object));
     return void process.stdout.write(documents.join("---\n"));
   }
-  const common = { client: await connect(), signal: untilSignal() };
+  const common = { client: await connect(), signal };
   const lines =
     command === "install"
       ? install({ ...common, ...installation })
@@ -73,6 +73,7 @@ main(process.argv.slice(2)).catch((error) => {
   // Node's advice about positional arguments does not apply to these commands.
   const isUsage = String(Object(error).code).startsWith("ERR_PARSE_ARGS");
   const text = isUsage ? `${message.split(". ")[0]}; see --help` : message;
-  process.stderr.write(`virtkit-operator: ${text}\n`);
+  const told = signal.aborted ? "interrupted; repeat the command to complete it" : text;
+  process.stderr.write(`virtkit-operator: ${told}\n`);
   process.exitCode = 1;
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -32,17 +32,8 @@ async function bash(line: string, env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   });
 }
 
-/** A kubeconfig for an API server with one VM, and the requests that it got. */
-async function clusterWithVm(): Promise<{ kubeconfig: string; requests: readonly string[] }> {
-  const requests: string[] = [];
-  const server = createServer(({ method, url }, response) => {
-    requests.push(`${method} ${url?.split("?")[0]}`);
-    const isVms = url?.startsWith("/apis/kubevirt.io/v1/virtualmachines");
-    const items = isVms ? [{ metadata: { namespace: "default", name: "demo", uid: "1" } }] : [];
-    response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ metadata: { resourceVersion: "1" }, items }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+/** The path of a kubeconfig for a server, which is stopped when the test has finished. */
+function kubeconfigFor(server: Server): string {
   const { port } = server.address() as AddressInfo;
   const folder = mkdtempSync(path.join(tmpdir(), "virtkit-operator-"));
   onTestFinished(() => {
@@ -59,6 +50,21 @@ async function clusterWithVm(): Promise<{ kubeconfig: string; requests: readonly
     contexts: [{ name: "here", context: { cluster: "here", user: "me" } }],
   };
   writeFileSync(kubeconfig, JSON.stringify(config));
+  return kubeconfig;
+}
+
+/** A kubeconfig for an API server with one VM, and the requests that it got. */
+async function clusterWithVm(): Promise<{ kubeconfig: string; requests: readonly string[] }> {
+  const requests: string[] = [];
+  const server = createServer(({ method, url }, response) => {
+    requests.push(`${method} ${url?.split("?")[0]}`);
+    const isVms = url?.startsWith("/apis/kubevirt.io/v1/virtualmachines");
+    const items = isVms ? [{ metadata: { namespace: "default", name: "demo", uid: "1" } }] : [];
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ metadata: { resourceVersion: "1" }, items }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const kubeconfig = kubeconfigFor(server);
   return { kubeconfig, requests };
 }
 
@@ -107,4 +113,24 @@ test("uninstall is refused while there are VMs, and deletes nothing", async () =
   expect(code).toBe(1);
   expect(requests).toContain("GET /apis/kubevirt.io/v1/virtualmachines");
   expect(requests.filter((request) => !request.startsWith("GET "))).toEqual([]);
+});
+
+test("Ctrl-C during an installation says in one line that it is not complete", async () => {
+  const server = createServer();
+  // No request is answered.
+  const asked = new Promise((resolve) => server.once("request", resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const kubeconfig = kubeconfigFor(server);
+  const child = spawn(process.execPath, [program, "install", "--image", "one"], {
+    ...{ cwd: root, env: { ...process.env, KUBECONFIG: kubeconfig } },
+  });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  await asked;
+  child.kill("SIGINT");
+  expect(await ended).toBe(1);
+  expect(said).toBe("virtkit-operator: interrupted; repeat the command to complete it\n");
 });

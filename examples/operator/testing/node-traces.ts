@@ -14,7 +14,10 @@ const looks: readonly Look[] = [
   {
     kind: "process",
     script: "ps -e -o args=",
-    isTrace: (line) => /qemu-system|libvirtd|virtkit-launcher|swtpm|container-disk/.test(line),
+    isTrace: (line) =>
+      /qemu-system|libvirtd|virtlogd|virtkit-launcher|swtpm|container-disk|virt-(tail|probe|freezer)/.test(
+        line,
+      ),
     always: /kubelet/,
   },
   {

@@ -41,5 +41,14 @@ func probe(args []string) int {
 		return complain(1, "the launcher's answer is not an outcome: %v", err)
 	}
 	os.Stdout.WriteString(result.Stdout)
-	return result.ExitCode
+	return exitCode(result.ExitCode)
+}
+
+// exitCode is what a process of this system can end with: the kernel keeps the lowest byte, and 256, which a guest with another
+// system may end with, would be success.
+func exitCode(ofGuest int) int {
+	if ofGuest < 0 || ofGuest > 255 {
+		return 1
+	}
+	return ofGuest
 }

@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
   existsSync,
   mkdtempSync,
+  readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -86,6 +88,42 @@ test("virt-probe runs a command in the guest, and ends as it ended", async () =>
       args: expect.objectContaining({ command: "cat", args: ["-v", "/etc/os-release"] }),
     }),
   ]);
+});
+
+test.each([
+  [0, 0],
+  [1, 1],
+  [77, 77],
+  // As a guest with Windows may: the kernel would keep the lowest byte, which is success.
+  [256, 1],
+  [-1, 1],
+])(
+  "virt-probe ends with the exit code of the guest's command, or with 1 if it cannot: %i, %i",
+  async (inGuest, expected) => {
+    const { guest, socket } = await launcher();
+    guest.exec = async () => ({ exitCode: inGuest, stdout: "said", stderr: "" });
+    const command = ["--timeoutSeconds", "60", "--command", "test"];
+    expect(await run("virt-probe", command, socket)).toEqual({
+      ...{ code: expected, stdout: "said", stderr: "" },
+    });
+  },
+);
+
+test("a helper is small, needs no libraries, and starts in milliseconds", () => {
+  const program = join(folder, "container-disk");
+  expect(statSync(program).size).toBeLessThan(4e6);
+  // What a dynamic linker would load is named in the file.
+  expect(readFileSync(program).includes("/ld-linux")).toBe(false);
+  const loop = 'for i in $(seq 20); do "$0" --no-op || exit 1; done; times';
+  const { status, stdout } = spawnSync("bash", ["-c", loop, program], { encoding: "utf8" });
+  expect(status).toBe(0);
+  // CPU time, which other processes do not change: of its children, the second line. Node takes 40 ms to start.
+  const [user = "", system = ""] = stdout.trim().split("\n").at(-1)?.split(" ") ?? [];
+  const seconds = (text: string): number => {
+    const [, minutes, rest] = /^(\d+)m([\d.]+)s$/.exec(text) ?? [];
+    return Number(minutes) * 60 + Number(rest);
+  };
+  expect((seconds(user) + seconds(system)) / 20).toBeLessThan(0.01);
 });
 
 test("virt-freezer freezes and thaws", async () => {

@@ -187,24 +187,50 @@ function memory() {
   });
 }
 
-/** Writes for one VM, by writer, from the API server's audit log. @param {string} log @param {string} name */
-function writes(log, name) {
+/**
+ * Writes for one VM, by writer and kind, from the API server's audit log; those that it rejected are counted apart.
+ * @param {readonly string[]} lines of the log
+ * @param {string} name
+ */
+function writesFor(lines, name) {
   /** @type {Map<string, Map<string, number>>} */
   const byActor = new Map();
-  for (const line of readFileSync(log, "utf8").split("\n").filter(Boolean)) {
+  for (const line of lines) {
     const { user, verb, objectRef = {}, requestObject, responseStatus } = JSON.parse(line);
     const about = `${objectRef.name ?? ""} ${JSON.stringify(requestObject ?? "")}`;
     if (objectRef.namespace !== namespace || !about.includes(name)) continue;
-    if (responseStatus?.code >= 300) continue;
     const actor = user.username.replace(/^system:(serviceaccount:)?/, "");
-    const what = `${verb} ${objectRef.resource}${objectRef.subresource ? `/${objectRef.subresource}` : ""}`;
+    const subresource = objectRef.subresource ? `/${objectRef.subresource}` : "";
+    const rejected = responseStatus?.code >= 300 ? " rejected" : "";
+    const what = `${verb} ${objectRef.resource}${subresource}${rejected}`;
     const counts = byActor.get(actor) ?? new Map();
     byActor.set(actor, counts.set(what, (counts.get(what) ?? 0) + 1));
   }
-  return [...byActor].map(([actor, counts]) => {
-    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    const parts = [...counts].map(([what, count]) => `${count} ${what}`).join(", ");
-    return `  ${actor}: ${total} (${parts})`;
+  return byActor;
+}
+
+/**
+ * Each count as one number if it is the same for every VM, and otherwise as the lowest and the highest.
+ * @param {string} log
+ * @param {readonly string[]} names of VMs
+ */
+function writes(log, names) {
+  const lines = readFileSync(log, "utf8").split("\n").filter(Boolean);
+  const all = names.map((name) => writesFor(lines, name));
+  const range = (/** @type {number[]} */ counts) => {
+    const [least, most] = [Math.min(...counts), Math.max(...counts)];
+    return least === most ? `${least}` : `${least} to ${most}`;
+  };
+  const sum = (/** @type {Map<string, number> | undefined} */ counts) =>
+    [...(counts ?? new Map()).values()].reduce((total, count) => total + count, 0);
+  const actors = [...new Set(all.flatMap((byActor) => [...byActor.keys()]))];
+  return actors.map((actor) => {
+    const kinds = new Set(all.flatMap((byActor) => [...(byActor.get(actor)?.keys() ?? [])]));
+    const parts = [...kinds].map(
+      (what) => `${range(all.map((byActor) => byActor.get(actor)?.get(what) ?? 0))} ${what}`,
+    );
+    const total = range(all.map((byActor) => sum(byActor.get(actor))));
+    return `  ${actor}: ${total} (${parts.join(", ")})`;
   });
 }
 
@@ -240,14 +266,15 @@ async function figures() {
       const since = (medians[index] ?? 0) - (medians[index - 1] ?? 0);
       return `${name} +${seconds(since)}`;
     });
+    const measured = Array.from({ length: rounds }, (_, at) => `measured-${at + 1}`);
     const running = medians.at(-1) ?? Number.NaN;
     const log = path.join(cluster.layout.directory, "control-plane/log/audit.log");
     return [
       `create -> guest running ${seconds(running)}, create -> Ready of an empty Pod ${seconds(median(podTimes))}: ${seconds(running - median(podTimes))} more [goal: at most 4.5 s]`,
       `  by handoff: ${split.join(", ")}`,
       `  memory (PSS), one guest running: ${held}`,
-      "  writes for one VM, from its creation to its end, by writer:",
-      ...writes(log, `measured-${rounds}`).map((line) => `  ${line}`),
+      `  writes for one VM, from its creation to its end, by writer, of ${rounds} VMs:`,
+      ...writes(log, measured).map((line) => `  ${line}`),
     ].join("\n");
   } finally {
     await ended();

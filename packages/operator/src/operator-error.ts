@@ -2,6 +2,10 @@
 export type OperatorErrorCode =
   /** VMs exist, and removing the installation would leave nobody to end them. */
   | "OPERATOR_VMS_EXIST"
+  /** KubeVirt is installed under the same names. */
+  | "OPERATOR_KUBEVIRT_EXISTS"
+  /** The components run in another namespace than the one that was named. */
+  | "OPERATOR_OTHER_NAMESPACE"
   /** A component did not end in time, so its account and its definitions were not removed. */
   | "OPERATOR_NOT_ENDED"
   /** A component did not become ready in time. */

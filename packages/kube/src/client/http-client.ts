@@ -162,7 +162,7 @@ export class HttpClient implements KubeClient {
 
   async *watch<T extends KubeObject>(
     resource: Resource<T>,
-    { namespace, signal, timeout, ...query }: WatchOptions = {},
+    { namespace, signal, timeout, onOpen, ...query }: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>, void, undefined> {
     // The server takes a watch that begins with a list only together with this.
     const match = query.sendInitialEvents ? { resourceVersionMatch: "NotOlderThan" } : {};
@@ -174,6 +174,7 @@ export class HttpClient implements KubeClient {
     try {
       const { response } = await this.#send(request, scope, this.#opening);
       scope.started();
+      onOpen?.();
       for await (const chunk of response) {
         for (const line of lines.push(chunk as Buffer)) yield readWatchLine<T>(path, line);
       }

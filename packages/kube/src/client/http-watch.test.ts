@@ -47,6 +47,29 @@ test("a watch reports each line, however the bytes are split into chunks", async
   ]);
 });
 
+test("says when the server has accepted a watch, although nothing is reported, and not when it has refused it", async () => {
+  let opened = 0;
+  const onOpen = (): void => void opened++;
+  const { client, requests } = await localServer((_request, response) => {
+    response.writeHead(200).flushHeaders();
+  });
+  const end = new AbortController();
+  const watching = (async () => {
+    for await (const event of client.watch(pods, { onOpen, signal: end.signal })) void event;
+  })().catch(() => undefined);
+  await expect.poll(() => opened).toBe(1);
+  end.abort();
+  await watching;
+  expect(requests).toEqual(["GET /api/v1/pods?watch=true"]);
+  const refusing = await localServer((_request, response) => {
+    response.writeHead(403).end("{}");
+  });
+  await expect(
+    refusing.client.watch(pods, { onOpen })[Symbol.asyncIterator]().next(),
+  ).rejects.toThrow();
+  expect(opened).toBe(1);
+});
+
 test("accepts an object of 2 MiB, and rejects one over the limit before buffering it", async () => {
   const large = line("ADDED", "large", { data: "x".repeat(2 * 2 ** 20) });
   const { client } = await localServer((_request, response) => response.end(large));

@@ -82,6 +82,8 @@ export interface WatchOptions extends RequestOptions {
   readonly sendInitialEvents?: boolean | undefined;
   /** When the server ends the watch. */
   readonly timeoutSeconds?: number | undefined;
+  /** Is called when the server has accepted the watch: one that has nothing to report may then say nothing for long. */
+  readonly onOpen?: (() => void) | undefined;
 }
 
 /** An event of a watch. A client never returns `ERROR`: it throws it as a `KubeError`. */

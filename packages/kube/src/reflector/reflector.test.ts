@@ -268,6 +268,20 @@ test("reports how long it has heard nothing", async () => {
   expect(reflector.blindFor()).toBe(601_000);
 });
 
+test("a server that has nothing to report for long, not even a bookmark, is heard whenever it accepts a watch", async () => {
+  const quiet = Array.from({ length: 6 }, () => ({ watch: [] }));
+  const { clock, reflector, scripted } = run([{ watch: [bookmark("9", true)] }, ...quiet]);
+  // Silent watches are closed and made again: the server lives, and a health check must not say otherwise.
+  for (let minute = 0; minute < 10; minute++) {
+    await clock.pass(60_000);
+    expect(reflector.blindFor()).toBeLessThan(130_000);
+  }
+  expect(scripted.watches.length).toBeGreaterThan(4);
+  // The control: nobody accepts the watch any more.
+  await clock.pass(900_000);
+  expect(reflector.blindFor()).toBeGreaterThan(300_000);
+});
+
 test("a second consumer is rejected", async () => {
   const { reflector, clock } = run([{ watch: [] }]);
   await clock.pass(0);

@@ -65,9 +65,10 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   }
 
   /**
-   * Milliseconds since it last heard from the server, or was created. A server that has nothing to report
-   * says so every minute, so after several minutes of silence the known objects may be old. For health
-   * checks.
+   * Milliseconds since it last heard from the server, or was created. A server that has nothing to report usually
+   * says so every minute, and one that does not, because objects of this kind have not changed since it started, at least accepts
+   * the watch again when the silence has ended the last one. So after several minutes of silence the known objects may be old.
+   * For health checks.
    */
   blindFor(): number {
     return this.#clock.now() - this.#heardAt;
@@ -177,6 +178,9 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
       resourceVersion: position.version,
       sendInitialEvents: position.version === undefined ? true : undefined,
       timeoutSeconds: Math.round(watchSeconds * (1 + this.#random.number())),
+      onOpen: () => {
+        this.#heardAt = this.#clock.now();
+      },
       signal,
     });
   }

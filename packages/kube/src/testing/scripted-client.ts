@@ -47,13 +47,14 @@ export class ScriptedClient implements Pick<KubeClient, "list" | "watch"> {
 
   async *watch<T extends KubeObject>(
     _resource: Resource<T>,
-    { signal, ...options }: WatchOptions = {},
+    { signal, onOpen, ...options }: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
     this.watches.push(options);
     const next = this.#script.shift();
     if (next === undefined) return await silence(signal);
     if ("fail" in next) throw next.fail;
     if ("list" in next) throw new Error("the script has a list where a watch was requested");
+    onOpen?.();
     yield* next.watch as readonly WatchEvent<T>[];
     const { end = "open" } = next;
     if (end === "open") await silence(signal);

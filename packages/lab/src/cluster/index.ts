@@ -1,5 +1,9 @@
 export { type FilesBelowOptions, filesBelow, type ImageFile } from "../image/image-file.ts";
-export { type LauncherImageOptions, launcherImage } from "../image/launcher-image.ts";
+export {
+  debianPackages,
+  type LauncherImageOptions,
+  launcherImage,
+} from "../image/launcher-image.ts";
 export {
   type ImageConfig,
   type ImageOptions,

@@ -53,6 +53,26 @@ test("applies everything, names what does not become ready in time, ends once al
   expect(await ended(install({ client, image, patience: 30 }))).toEqual(said);
 });
 
+test("says which image cannot be pulled if a component does not become ready", async () => {
+  const client = new InProcessApiServer().client("test");
+  const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } };
+  await client.create(resourceOf(system), system).catch(() => undefined);
+  await ended(install({ client, image, patience: 30 })).catch(() => undefined);
+  const pod = {
+    ...{ apiVersion: "v1", kind: "Pod" },
+    metadata: { namespace: "kubevirt", name: "virt-api-x", labels: { "kubevirt.io": "virt-api" } },
+    spec: { containers: [{ name: "virt-api", image }] },
+  };
+  await client.create(resourceOf(pod), pod as KubeObject);
+  const state = { waiting: { reason: "ErrImagePull", message: `${image}: not found` } };
+  const body = { status: { containerStatuses: [{ name: "virt-api", state }] } };
+  const patch = { type: "merge", body } as const;
+  await client.patch(resourceOf(pod), placeOf(pod), patch, { subresource: "status" });
+  await expect(ended(install({ client, image, patience: 30 }))).rejects.toThrow(
+    `; Pod virt-api-x: container virt-api: ErrImagePull: ${image}: not found`,
+  );
+});
+
 test("agents join the migration network that a person has put into the KubeVirt object, at the next installation", async () => {
   const client = new InProcessApiServer().client("test");
   const find = (kind: string) => all.find((each) => each.kind === kind) as KubeObject;

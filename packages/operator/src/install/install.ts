@@ -3,9 +3,12 @@ import { at, objects } from "@virtkit/api/shape";
 import type { KubeClient, KubeObject } from "@virtkit/kube";
 import { liveRead } from "@virtkit/kube/cache";
 import { applyObject } from "@virtkit/kube/writes";
-import type { Installation } from "../manifests/installation.ts";
+import { decided, type Installation } from "../manifests/installation.ts";
 import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
+import { podComplaints } from "./pod-complaints.ts";
+import { refuseKubeVirt } from "./refuse-kubevirt.ts";
+import { refuseOtherNamespace } from "./refuse-other-namespace.ts";
 import { resourceOf } from "./resource-of.ts";
 
 /** Options of {@link install}. */
@@ -25,12 +28,16 @@ const fieldManager = "virtkit-operator";
 
 /**
  * Installs the platform in a cluster, or updates an existing installation, and waits until all of it is ready.
- * Reports each step. It can be repeated, and interrupted at any moment.
+ * Reports each step. It can be repeated, and interrupted at any moment. Refuses before it applies anything if the cluster has
+ * KubeVirt, whose objects have the same names, or an installation in another namespace.
  *
- * @throws OperatorError `OPERATOR_NOT_READY` with what was not ready in time
+ * @throws OperatorError `OPERATOR_KUBEVIRT_EXISTS`, `OPERATOR_OTHER_NAMESPACE`, or `OPERATOR_NOT_READY` with what was not ready in time
  */
 export async function* install(options: InstallOptions): AsyncGenerator<string> {
   const { client, signal } = options;
+  const { namespace, names } = decided(options);
+  await refuseKubeVirt(client, names, { signal });
+  await refuseOtherNamespace(client, { namespace, names }, { signal });
   const all = manifests(options);
   const kinds = all.filter(({ kind }) => kind === "CustomResourceDefinition");
   const slow = all.filter(({ kind }) => slowToGo.has(kind ?? ""));
@@ -46,7 +53,8 @@ export async function* install(options: InstallOptions): AsyncGenerator<string> 
     ({ kind }) => kind !== "CustomResourceDefinition",
   );
   for (const object of others) await apply(client, object, signal);
-  yield `applied ${all.length} objects`;
+  const { patience = defaultPatience } = options;
+  yield `applied ${all.length} objects; each component has ${patience / 1000} s to become ready`;
   // The controllers report the whole installation, so that is ready last.
   const isReport = ({ kind }: KubeObject): boolean => kind === "KubeVirt";
   for (const object of [...others.filter((each) => !isReport(each)), ...others.filter(isReport)]) {
@@ -160,6 +168,23 @@ async function untilReady(object: KubeObject, options: InstallOptions): Promise<
   };
   if (await until(look, { clock, interval: 250, timeout: patience, signal })) return;
   const status = JSON.stringify(at(last, "status") ?? {}).slice(0, 500);
-  const message = `${kind} ${name} is not ready after ${patience / 1000} s; its status is ${status}; check its Pods in ${namespace ?? "the cluster"}`;
+  const reasons = await reasonsOf(object, options);
+  const next =
+    reasons.length > 0 ? reasons.join("; ") : `check its Pods in ${namespace ?? "the cluster"}`;
+  const message = `${kind} ${name} is not ready after ${patience / 1000} s; its status is ${status}; ${next}`;
   throw new OperatorError("OPERATOR_NOT_READY", message);
+}
+
+function componentOf({ kind, metadata }: KubeObject): string | undefined {
+  if (kind === "APIService") return "virt-api";
+  return kind === "Deployment" || kind === "DaemonSet" ? metadata.name : undefined;
+}
+
+/** Why it is not ready, according to its Pods. The aggregated API is served by those of the API server of VMs. */
+async function reasonsOf(object: KubeObject, options: InstallOptions): Promise<readonly string[]> {
+  const { namespace, names } = decided(options);
+  const component = componentOf(object);
+  if (component === undefined) return [];
+  const labelSelector = `${names.labels.app}=${component}`;
+  return await podComplaints(options.client, { namespace, labelSelector }, options);
 }

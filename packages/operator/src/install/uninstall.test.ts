@@ -1,4 +1,4 @@
-import { defineResource, type KubeObject } from "@virtkit/kube";
+import { defineResource, type KubeClient, type KubeObject, type Resource } from "@virtkit/kube";
 import { expect, test } from "vitest";
 import { clusterWithDefinitions } from "../testing/cluster-with-definitions.ts";
 import { uninstall } from "./uninstall.ts";
@@ -69,6 +69,58 @@ test("the rest of the installation stays until its components have ended, and Po
   await client.delete(pods, { namespace, name: "virt-handler-x" }, { gracePeriodSeconds: 0 });
   expect(await said(uninstall({ client, patience: 20 }))).toContain("the components have ended");
   expect((await client.list(definitions)).items).toEqual([]);
+});
+
+test("a VM that is created while the components end keeps the definitions", async () => {
+  const client = await clusterWithDefinitions(namespace);
+  const lines = uninstall({
+    client: {
+      ...client,
+      get: client.get.bind(client),
+      request: client.request.bind(client),
+      create: client.create.bind(client),
+      patch: client.patch.bind(client),
+      delete: client.delete.bind(client),
+      watch: client.watch.bind(client),
+      async list(resource, options) {
+        // The components are looked for after the VMs.
+        if (options?.labelSelector?.includes("virt-handler")) await client.create(vms, vm);
+        return await client.list(resource, options);
+      },
+    } as KubeClient,
+  });
+  await expect(said(lines)).rejects.toMatchObject({
+    code: "OPERATOR_VMS_EXIST",
+    message: expect.stringMatching(/^meanwhile, the cluster got 1 VirtualMachine, so /),
+  });
+  expect((await client.list(vms)).items).toHaveLength(1);
+  expect((await client.list(definitions)).items.length).toBeGreaterThan(0);
+});
+
+test("the namespace stays with the Pods and claims of others, and what was created in it for the components goes", async () => {
+  const client = await clusterWithDefinitions(namespace);
+  const core = (plural: string, kind: string) => defineResource({ version: "v1", plural, kind });
+  const claims = core("persistentvolumeclaims", "PersistentVolumeClaim");
+  const secrets = core("secrets", "Secret");
+  const create = async (resource: Resource, name: string, more: object = {}): Promise<void> => {
+    const metadata = { namespace, name, ...more };
+    await client.create(resource, { metadata, spec: {} } as unknown as KubeObject);
+  };
+  await create(secrets, "virtkit-ca");
+  await create(secrets, "of-others");
+  await create(claims, "data");
+  const vmOwner = { apiVersion: "kubevirt.io/v1", kind: "VirtualMachine", name: "x", uid: "1" };
+  await create(claims, "state-of-a-vm", { ownerReferences: [vmOwner] });
+  const lines = await said(uninstall({ client }));
+  expect(lines).toContain("namespace kubevirt stays: it has PersistentVolumeClaim data");
+  const namesOf = async (resource: Resource): Promise<readonly unknown[]> =>
+    (await client.list(resource, { namespace })).items.map(({ metadata }) => metadata.name);
+  expect(await namesOf(secrets)).toEqual(["of-others"]);
+  expect(await namesOf(claims)).toContain("data");
+  expect((await client.list(definitions)).items).toEqual([]);
+
+  await client.delete(claims, { namespace, name: "data" });
+  expect((await said(uninstall({ client }))).join()).not.toContain("stays");
 });
 
 test("removing a missing installation does nothing, and says so without an error", async () => {

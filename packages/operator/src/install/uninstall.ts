@@ -1,10 +1,18 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
-import { names as namesOf } from "@virtkit/api/names";
 import { at, text } from "@virtkit/api/shape";
-import { defineResource, isNotFound, type KubeClient, type Resource } from "@virtkit/kube";
-import type { Installation } from "../manifests/installation.ts";
+import {
+  defineResource,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+} from "@virtkit/kube";
+import { decided, type Installation } from "../manifests/installation.ts";
 import { manifests } from "../manifests/manifests.ts";
 import { OperatorError } from "../operator-error.ts";
+import { createdObjects, othersIn } from "./namespace-content.ts";
+import { refuseKubeVirt } from "./refuse-kubevirt.ts";
+import { refuseOtherNamespace } from "./refuse-other-namespace.ts";
 import { resourceOf } from "./resource-of.ts";
 
 const pods = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
@@ -24,13 +32,14 @@ export interface UninstallOptions extends Omit<Installation, "image"> {
  * Removes an installation from a cluster. Refuses while there are VMs: their objects would be deleted with
  * their definitions, and nobody would be left to end their guests. With `force` it deletes them first, and
  * waits until their guests have ended. Accounts and definitions are removed only when the components have ended, because they
- * need them until then. After a failure it can be repeated.
+ * need them until then. The namespace stays if it has Pods or claims of others. After a failure it can be repeated.
  *
- * @throws OperatorError `OPERATOR_VMS_EXIST`, or `OPERATOR_NOT_ENDED` with the Pods that are left
+ * @throws OperatorError `OPERATOR_VMS_EXIST`, `OPERATOR_KUBEVIRT_EXISTS`, `OPERATOR_OTHER_NAMESPACE`, or
+ *   `OPERATOR_NOT_ENDED` with the Pods that are left
  */
 export async function* uninstall(options: UninstallOptions): AsyncGenerator<string> {
   const { client, force = false, patience = 300_000, clock = realClock, signal } = options;
-  const { namespace = "kubevirt", names = namesOf() } = options;
+  const { namespace, names } = decided({ ...options, image: "" });
   const { core, pool } = names.groups;
   const of = (group: string, version: string, plural: string, kind: string): Resource =>
     defineResource({ group, version, plural, kind });
@@ -42,6 +51,8 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
     of(core, "v1", "virtualmachineinstances", "VirtualMachineInstance"),
   ];
   const left = (): Promise<readonly string[]> => leftOf(client, workloads, signal);
+  await refuseKubeVirt(client, names, { signal });
+  await refuseOtherNamespace(client, { namespace, names }, { signal });
   const found = await left();
   if (found.length > 0 && !force) {
     const message = `the cluster has ${found.join(", ")}; delete them, or use --force to delete them with everything that they hold`;
@@ -84,8 +95,20 @@ export async function* uninstall(options: UninstallOptions): AsyncGenerator<stri
     throw new OperatorError("OPERATOR_NOT_ENDED", message);
   }
   yield "the components have ended";
-  for (const object of others) await remove(object);
-  yield `removed ${all.length} objects`;
+  // Since the first look, somebody may have created one. From here on nobody can: the webhooks refuse what nobody reviews.
+  const late = await left();
+  if (late.length > 0) {
+    const message = `meanwhile, the cluster got ${late.join(", ")}, so the definitions stay; install again, and then repeat this`;
+    throw new OperatorError("OPERATOR_VMS_EXIST", message);
+  }
+  const strangers = await othersIn(client, { namespace, names }, { signal });
+  const stays = ({ kind }: KubeObject): boolean => kind === "Namespace" && strangers.length > 0;
+  for (const object of others.filter((each) => !stays(each))) await remove(object);
+  for (const [resource, name] of createdObjects(names)) {
+    await client.delete(resource, { namespace, name }, { signal }).catch(ignoreMissing);
+  }
+  if (strangers.length > 0) yield `namespace ${namespace} stays: it has ${strangers.join(", ")}`;
+  yield `removed ${all.length - (strangers.length > 0 ? 1 : 0)} objects`;
 }
 
 async function leftOf(

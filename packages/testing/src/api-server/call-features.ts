@@ -50,7 +50,13 @@ function kindOf({ group, plural }: Resource): string {
 }
 
 function optionsOf(call: RecordedCall): readonly string[] {
-  const { signal: _, timeout: __, subresource: ___, ...options } = call.options as WriteOptions;
+  const {
+    signal: _,
+    timeout: __,
+    subresource: ___,
+    onOpen: ____,
+    ...options
+  } = call.options as WriteOptions & WatchOptions;
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return [...given.map(([name, value]) => optionText(name, value)), ...bodyOptions(call)];
 }

@@ -144,6 +144,7 @@ export class InProcessClient implements KubeClient {
   ): AsyncGenerator<WatchEvent<T>> {
     await this.#turn(options.signal);
     const kind = this.#stored(resource);
+    options.onOpen?.();
     yield* watchObjects(this.#server, kind, options) as AsyncGenerator<WatchEvent<T>>;
     if (options.signal?.aborted) throw aborted();
   }
