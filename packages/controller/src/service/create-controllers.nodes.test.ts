@@ -119,3 +119,25 @@ test("the VMI shows that an image cannot be pulled, or that no node takes its Po
     .toMatchObject({ status: "False", reason: "Unschedulable" });
   await removeAll(namespace.name);
 });
+
+test("a VMI whose Pod a quota forbids says so, and is scheduled once there is room", async () => {
+  await using namespace = await createNamespace(cluster);
+  const inNamespace = ["-n", namespace.name];
+  await cluster.kubectl(["create", "quota", "none", "--hard=pods=0", ...inNamespace]);
+  // It is enforced once its controller has counted.
+  const counted = ["get", "quota", "none", ...inNamespace, "-o", "jsonpath={.status.used.pods}"];
+  await expect.poll(() => cluster.kubectl(counted)).toBe("0");
+  controllers(testImages.launcher);
+  await createVmi(namespace.name, "vm", { nodeSelector: { "kubernetes.io/hostname": node } });
+  await expect
+    .poll(() => conditionOf(namespace.name, "vm", "Synchronized"))
+    .toMatchObject({
+      ...{ status: "False", reason: "FailedCreate" },
+      message: expect.stringContaining("exceeded quota"),
+    });
+  expect(await left(namespace.name)).toEqual([1, 0]);
+  await cluster.kubectl(["delete", "quota", "none", ...inNamespace]);
+  const phase = async () => at(await readVmi(namespace.name, "vm"), "status", "phase");
+  await expect.poll(phase).toBe("Scheduled");
+  await removeAll(namespace.name);
+});
