@@ -163,9 +163,7 @@ test("agent answering 100 MiB: an error that names the command, and memory that 
 });
 
 test("asks the guest to power off", async () => {
-  // A guest may be off before its agent's answer has arrived: libvirt calls that an error.
-  const failure = await agent.shutdown({ timeout: 60_000 }).catch((error: Error) => error.message);
-  expect(failure ?? "End of file").toContain("End of file");
+  await agent.shutdown({ timeout: 60_000 });
   await expect
     .poll(async () => (await libvirt.call("domainGetState", { dom })).state, { timeout: 60_000 })
     .toBe("shutoff");

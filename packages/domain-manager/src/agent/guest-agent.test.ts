@@ -77,6 +77,14 @@ test("gives up a program that never ends after its timeout", async () => {
   expect(asked.length).toBeLessThan(20);
 });
 
+test("a guest that is off before its agent has answered has done what it was asked; one that says so has not", async () => {
+  const ended = "internal error: End of file from agent socket";
+  await scriptedAgent({ domainShutdown: agentRefusal(ended) }).agent.shutdown();
+  const words = `internal error: unable to execute QEMU agent command 'guest-shutdown': ${ended}`;
+  const { agent } = scriptedAgent({ domainShutdown: agentRefusal(words) });
+  await expect(agent.shutdown()).rejects.toMatchObject({ code: "DOMAIN_AGENT" });
+});
+
 test.each([
   ["DOMAIN_AGENT", agentRefusal("Guest agent is not responding", 86), "check in the guest whether"],
   ["DOMAIN_AGENT", agentRefusal("\u001b[1mthe guest's words"), "[1mthe guest's words"],
