@@ -137,8 +137,8 @@ async function carryOut(
 }
 
 /**
- * Nothing is prepared without a certificate, or if QEMU would refuse the guest in the end. The incarnation is on disk before anybody learns of it: the
- * agent recognises its own claim by the nonce.
+ * Nothing is prepared without a certificate, or if QEMU would refuse the guest in the end. The incarnation is on disk before
+ * anybody learns of it: the agent recognises its own claim by the nonce.
  */
 async function prepare(
   { encryption }: Extract<TargetAct, { do: "prepare" }>,
